@@ -1,0 +1,56 @@
+"""Where a worker stands in the studies."""
+
+from dataclasses import dataclass
+
+from django.db.models import Count
+
+from annotations.chats.models import Dialogue
+from annotations.chats.services import refuse_if_done
+from annotations.people.errors import Refused
+from annotations.people.models import User
+from annotations.studies.models import Study
+from annotations.studies.services import studies_of
+
+
+@dataclass(frozen=True)
+class Place:
+    """A worker's place in a study: the open chat, the chats done, what hinders the next one, in words."""
+
+    study: Study
+    open: Dialogue | None
+    done: int
+    hindrance: str
+
+    @property
+    def kept(self) -> str:
+        return kept(self.open.said) if self.open else ""
+
+
+def kept(said: int) -> str:
+    """What has become of the messages of a chat that is left or ended early."""
+    if not said:
+        return "Nothing was written in it yet."
+    digits = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+    number = digits[said - 1] if said <= len(digits) else str(said)
+    return f"Your {number} message{'s are' if said > 1 else ' is'} kept."
+
+
+def places(worker: User, study: Study | None = None) -> list[Place]:
+    """The worker's places, newest study first, or the one in `study`; in three queries however many."""
+    studies = studies_of(worker, "worker")
+    rows = Dialogue.objects.filter(worker=worker)
+    if study:
+        studies, rows = studies.filter(pk=study.pk), rows.filter(study=study)
+    counts = rows.counted().order_by().values_list("study_id").annotate(Count("id"))
+    counted = dict(counts)
+    still_open = {dialogue.study_id: dialogue for dialogue in rows.filter(state=Dialogue.State.OPEN)}
+    return [_place(item, still_open.get(item.pk), counted.get(item.pk, 0)) for item in studies]
+
+
+def _place(study: Study, dialogue: Dialogue | None, counted: int) -> Place:
+    try:
+        refuse_if_done(study=study, counted=counted)
+        hindrance = ""
+    except Refused as refusal:
+        hindrance = refusal.detail
+    return Place(study, dialogue, counted - bool(dialogue), hindrance)
