@@ -48,12 +48,15 @@ def _quick_flush():
 
 @pytest.fixture
 def stack(transactional_db, request):
-    """Real processes on the test database; those of faults on PostgreSQL, which is what people run it on."""
+    """Real processes on the test database; those of faults on PostgreSQL, which is what people run it on.
+
+    `@pytest.mark.parametrize("stack", [{"NAME": value}], indirect=True)` gives them other settings.
+    """
     from django.db import connection
 
     from tests.stack import Stack, database_url
 
     if connection.vendor != "postgresql" and request.node.get_closest_marker("faults"):
         pytest.skip("needs PostgreSQL: set DATABASE_URL=postgres://postgres@127.0.0.1:5432/postgres")
-    with Stack(database_url()) as running:
+    with Stack(database_url(), **getattr(request, "param", {})) as running:
         yield running

@@ -44,6 +44,8 @@ async def in_thread(verb: Callable[..., T], **values: Any) -> T:
 class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
     """One socket of one chat. Keeps nothing but whose it is."""
 
+    closed = False
+
     async def dispatch(self, message: dict[str, Any]) -> None:
         """Channels' own, without its visit to another thread before each message: no database is used here."""
         await getattr(self, get_handler_name(message))(message)
@@ -83,7 +85,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             await self._attempt(self.channel_layer.group_discard)
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:  # noqa: ARG002
-        if not hasattr(self, "dialogue_id"):
+        if self.closed or not hasattr(self, "dialogue_id"):
             return
         if not self._within_budget():
             await self._refuse(TOO_MUCH, "too_fast", "Too many frames at once. Connect again in a moment.")
@@ -147,9 +149,21 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         await self._send({"event": "refused", "error": code, "detail": detail})
         await self.close(close_code)
 
+    async def close(self, code: int | None = None, reason: str | None = None) -> None:
+        """Channels' own; what arrives or is announced after it is dropped: a server sends nothing after a close."""
+        self.closed = True
+        await super().close(code, reason)
+
     async def _send(self, *frames: dict[str, Any]) -> None:
-        for frame in frames:
-            await self.send(text_data=json.dumps(frame, ensure_ascii=False, separators=(",", ":")))
+        for frame in frames if not self.closed else ():
+            text = json.dumps(frame, ensure_ascii=False, separators=(",", ":"))
+            try:
+                await self.send(text_data=text)
+            except (
+                RuntimeError
+            ):  # the server closed it between two messages, as it does after a frame too big
+                self.closed = True
+                return
 
 
 VERBS: dict[str, dict[str, type]] = {

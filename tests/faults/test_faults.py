@@ -200,6 +200,7 @@ def test_a_foreign_origin_gets_no_socket(stack, headers, status):
     assert refusal.value.status == status
 
 
+@pytest.mark.parametrize("stack", [{"FRAMES_A_SECOND": 10}], indirect=True, ids=["10 frames a second"])
 def test_hostile_floods_close_the_socket_and_harm_nobody(stack):
     dialogue = make_dialogue()
     headers = {"Authorization": f"Bearer {make_token(dialogue.worker)}"}
