@@ -13,7 +13,9 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "badcollect.settings")
 
 app = Celery("badcollect")
 app.config_from_object("django.conf:settings", namespace="CELERY")
-app.autodiscover_tasks(["annotations.chats", "bots"])
+app.autodiscover_tasks(
+    ["annotations.chats", "annotations.verification", "annotations.exports", "annotations.console", "bots"]
+)
 
 
 @setup_logging.connect  # type: ignore[untyped-decorator]

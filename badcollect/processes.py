@@ -13,6 +13,8 @@ from badcollect import redis
 from badcollect.celery import app
 from badcollect.supervisor import Service
 
+QUEUES = ("bots", "jobs", "long")
+"""`long` has a worker of its own, so that an export of minutes keeps no merging waiting."""
 BOT_TASKS = 8
 """Tasks a bots worker does at once. They only start replies; a researcher's trial waits in one."""
 
@@ -45,7 +47,7 @@ def web_command(host: str, port: int, *, processes: int = 1, reload: bool = Fals
 
 
 def worker_command(queue: str, name: str) -> list[str]:
-    """A Celery worker: threads for `bots`, whose tasks start replies; a process for `jobs`, which compute."""
+    """A Celery worker: threads for `bots`, whose tasks start replies; a process each for `jobs` and `long`, which compute."""
     pool = ("-P", "threads", "-c", str(BOT_TASKS)) if queue == "bots" else ("-P", "prefork", "-c", "1")
     quiet = ("--without-gossip", "--without-mingle", "-l", settings.LOG_LEVEL)
     return [*_celery("worker"), "-Q", queue, "-n", name, *pool, *quiet]
@@ -61,7 +63,7 @@ def _celery(verb: str) -> tuple[str, ...]:
 
 def services(host: str, port: int, *, processes: int, embedded: Path | None) -> list[list[Service]]:
     """What to start, in stages. `embedded` is the socket of the Redis to start; None: one answers already."""
-    nodes = {queue: f"{queue}@{socket.gethostname()}-{port}" for queue in ("bots", "jobs")}
+    nodes = {queue: f"{queue}@{socket.gethostname()}-{port}" for queue in QUEUES}
     web = web_command(host, port, processes=processes, reload=settings.DEBUG)
     rest = [
         Service("web", web, partial(_web_answers, host, port)),

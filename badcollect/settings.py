@@ -241,8 +241,13 @@ CELERY_TASK_ACKS_LATE = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 8
 CELERY_TASK_DEFAULT_QUEUE = "jobs"
 # What a bots task would do is owed in the database, and the sweep finds it: acknowledging each would buy nothing.
-CELERY_TASK_QUEUES = [Queue("bots", no_ack=True), Queue("jobs")]  # type: ignore[no-untyped-call]
+CELERY_TASK_QUEUES = [Queue("bots", no_ack=True), Queue("jobs"), Queue("long")]  # type: ignore[no-untyped-call]
 CELERY_TASK_ROUTES = {name: {"queue": "bots"} for name in ("chats.reply", "chats.sweep", "chats.try_bot")}
+LONG_TASKS = ("verification.remerge", "exports.make", "exports.read", "console.regress")
+CELERY_TASK_ROUTES |= {name: {"queue": "long"} for name in LONG_TASKS}
+# Taken off the queue as it begins: one that outlasts visibility_timeout would be given out a second time, and one
+# whose worker is killed is found by its row.
+CELERY_TASK_ANNOTATIONS = {name: {"acks_late": False} for name in LONG_TASKS}
 CELERY_BEAT_SCHEDULE_FILENAME = str(VAR_DIR / "beat")
 CELERY_BEAT_SCHEDULE = {
     "sweep": {"task": "chats.sweep", "schedule": 5.0, "options": {"expires": 5}},

@@ -13,6 +13,7 @@ class Bot(models.Model):
         HOSPITALS = "hospitals", "Hospital finder"
         LOCAL = "local", "Model on this machine (transformers)"
         HTTP = "http", "Model behind a web address"
+        IMPORTED = "imported", "Speaks only in imported dialogues"
 
     slug = models.SlugField(max_length=64, unique=True)
     name = models.CharField(max_length=100)
@@ -31,7 +32,7 @@ class Bot(models.Model):
         constraints = [
             models.CheckConstraint(
                 name="bot_engine_known",
-                condition=Q(engine__in=["eliza", "trains", "hospitals", "local", "http"]),
+                condition=Q(engine__in=["eliza", "trains", "hospitals", "local", "http", "imported"]),
             )
         ]
 

@@ -44,14 +44,14 @@ def wait_for(condition, *, seconds=30.0, every=0.05, what="it"):
 
 
 class Stack:
-    """`with Stack(database_url) as stack:` gives web, bots, jobs and beat with a Redis of their own on a socket file."""
+    """`with Stack(database_url) as stack:` gives web, bots, jobs and beat (and `long`) with a Redis of their own."""
 
-    def __init__(self, database_url, *, web=1, bots=1, beat=True, **env):
+    def __init__(self, database_url, *, web=1, bots=1, beat=True, long=False, **env):
         self.folder = Path(tempfile.mkdtemp(prefix="badcollect-stack-"))
         self.socket = self.folder / "redis.sock"
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
-        self.counts = {"web": web, "bots": bots, "jobs": int(beat), "beat": int(beat)}
+        self.counts = {"web": web, "bots": bots, "jobs": int(beat), "long": int(long), "beat": int(beat)}
         self.processes = {}
         self.env = {
             **os.environ,
@@ -89,6 +89,7 @@ class Stack:
                 f"bots{len(self.processes)}@%h",
             ],
             "jobs": [*worker, "-Q", "jobs", "-c", "1", "-n", "jobs@%h"],
+            "long": [*worker, "-Q", "long", "-c", "1", "-n", "long@%h"],
             "beat": [*celery, "beat", "--loglevel", "WARNING"],
         }[name]
 

@@ -56,6 +56,14 @@ class Dialogue(models.Model):
     left_at = models.DateTimeField(null=True, blank=True)
     ended_at = models.DateTimeField(null=True, blank=True)
     comment = models.TextField(max_length=2000, blank=True)
+    imported = models.BooleanField(default=False)
+    split = models.CharField(
+        max_length=5,
+        choices=[("train", "train"), ("valid", "valid"), ("test", "test")],
+        blank=True,
+        help_text="Fixed by a published export, or by the file it was imported from.",
+    )
+    items_at = models.DateTimeField("opened for verification", null=True, blank=True)
 
     # the reply being waited for, if any
     asked_at = models.DateTimeField(null=True, blank=True)
@@ -71,6 +79,11 @@ class Dialogue(models.Model):
         indexes = [
             models.Index(
                 name="dialogue_waiting", fields=["bot", "asked_at"], condition=Q(asked_at__isnull=False)
+            ),
+            models.Index(
+                name="dialogue_to_verify",
+                fields=["ended_at"],
+                condition=Q(items_at=None, state__in=["complete", "partial"]),
             ),
             models.Index(name="dialogue_study_bot", fields=["study", "bot", "state"]),
         ]

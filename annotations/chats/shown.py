@@ -61,6 +61,7 @@ def chat_values(dialogue: Dialogue, worker: User) -> dict[str, Any]:
         "now_words": NOW[frame["turn"]],
         "waited": waited,
         "client_id": uuid4(),
+        "veiled": worker.veil or dialogue.study.veil,
         **end_values(dialogue, worker),
     }
 

@@ -140,12 +140,18 @@ class StudyForm(PlainWords, forms.ModelForm[Study]):
             "min_utterances",
             "idle_minutes",
             "chats_per_worker",
+            "veil",
             "completion_code",
             "personas",
             "support",
         ]
-        labels = {"slug": "Short name", "open_signup": "Anybody with the address may join"}
+        labels = {
+            "slug": "Short name",
+            "open_signup": "Anybody with the address may join",
+            "veil": "Hide each message until it is asked for",
+        }
         help_texts = {
+            "veil": "For everybody in the study, in chats and in verification. Each person can wish it for themselves.",
             "slug": "Part of the study's addresses: a change breaks those you have given out.",
             "completion_code": "Shown when a chat is whole. Empty: none.",
         }

@@ -1,6 +1,13 @@
 from django.contrib.auth.models import AbstractUser
 from django.db import models
 
+SCOPES = ("chat", "read", "export")
+"""What a token may be used for: chats of one's own; reading a study's data; asking for exports of it."""
+
+
+def all_scopes() -> list[str]:
+    return list(SCOPES)
+
 
 class User(AbstractUser):
     """A person. May hold several roles; `is_superuser` sees every study."""
@@ -18,6 +25,8 @@ class User(AbstractUser):
     theme = models.CharField(max_length=5, choices=Theme.choices, blank=True, default=Theme.SYSTEM)
     single_keys = models.BooleanField("single keys work as shortcuts", default=True)
     veil = models.BooleanField("hide each message until I ask for it", default=False)
+
+    avoid = models.PositiveSmallIntegerField("kinds of harm not to be shown", default=0)
 
     blocked_at = models.DateTimeField(null=True, blank=True)
     blocked_reason = models.CharField(max_length=500, blank=True)
@@ -42,6 +51,7 @@ class ApiToken(models.Model):
 
     user = models.ForeignKey(User, models.CASCADE, related_name="tokens")
     name = models.CharField(max_length=60)
+    scopes: "models.JSONField[list[str], list[str]]" = models.JSONField(default=all_scopes)
     digest = models.CharField(max_length=64, unique=True)
     start = models.CharField(max_length=8)
     created_at = models.DateTimeField(auto_now_add=True)

@@ -34,6 +34,7 @@ class Study(models.Model):
     min_utterances = models.PositiveSmallIntegerField("utterances for a partial chat to count", default=6)
     idle_minutes = models.PositiveSmallIntegerField("minutes before an idle chat is closed", default=30)
     chats_per_worker = models.PositiveIntegerField("chats a worker may do", default=10)
+    veil = models.BooleanField("hide each message until it is asked for", default=False)
     personas: "models.JSONField[list[list[str]], list[list[str]]]" = models.JSONField(
         default=list, blank=True
     )
@@ -158,3 +159,43 @@ class Invitation(models.Model):
 
     def __str__(self) -> str:
         return f"{self.role} link of {self.study}"
+
+
+class Break(models.Model):
+    """A break suggested to a worker or verifier after a stretch of upsetting messages."""
+
+    study = models.ForeignKey(Study, models.CASCADE, related_name="breaks")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="breaks")
+    at = models.DateTimeField()
+    until = models.DateTimeField()
+    binding = models.BooleanField(default=False)
+    upsetting = models.PositiveIntegerField("upsetting messages since the last one")
+
+    class Meta:
+        ordering = ["-at"]
+        indexes = [models.Index(name="break_of_user", fields=["study", "user", "at"])]
+
+    def __str__(self) -> str:
+        return f"Break of {self.user}"
+
+
+class AuditEntry(models.Model):
+    """Something done to people's work that others may have to answer for. Never edited."""
+
+    study = models.ForeignKey(Study, models.CASCADE, null=True, blank=True, related_name="audit")
+    actor = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    about = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    action = models.CharField(max_length=40)
+    detail: "models.JSONField[dict[str, Any], dict[str, Any]]" = models.JSONField(default=dict, blank=True)
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-pk"]
+        verbose_name_plural = "audit trail"
+
+    def __str__(self) -> str:
+        return self.action

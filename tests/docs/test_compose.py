@@ -12,7 +12,7 @@ from badcollect import processes
 ROOT = Path(__file__).resolve().parent.parent.parent
 TEXT = (ROOT / "compose.yaml").read_text()
 SERVICES = yaml.safe_load(TEXT)["services"]
-OURS = ("setup", "web", "bots", "jobs", "beat")
+OURS = ("setup", "web", "bots", "jobs", "long", "beat")
 
 
 def test_it_has_every_process():
@@ -26,6 +26,7 @@ def test_its_commands_are_those_of_up(settings):
         "web": processes.web_command("0.0.0.0", 8000, processes=4),  # noqa: S104
         "bots": processes.worker_command("bots", "bots@%h"),
         "jobs": processes.worker_command("jobs", "jobs@%h"),
+        "long": processes.worker_command("long", "long@%h"),
         "beat": processes.beat_command(),
     }
     assert {name: SERVICES[name]["command"] for name in expected} == {
