@@ -8,17 +8,19 @@ from ninja.errors import AuthenticationError, HttpError, ValidationError
 from ninja.security import HttpBearer, SessionAuth
 
 from annotations.chats.api import router as chats
+from annotations.exports.api import router as data
 from annotations.people.errors import Refused
-from annotations.people.services import user_of_token
+from annotations.people.services import token_of
+from annotations.verification.api import router as verifying
 
 
 class Token(HttpBearer):
     def authenticate(self, request: HttpRequest, token: str) -> Any:
-        user = user_of_token(token)
-        if user is None:
+        found = token_of(token)
+        if found is None:
             raise AuthenticationError
-        request.user = user
-        return user
+        request.user = found.user
+        return found
 
 
 class Session(SessionAuth):
@@ -36,9 +38,15 @@ api = NinjaAPI(
     urls_namespace="api-1",
     auth=[Token(), Session(csrf=True)],
     docs_url="/docs",
-    description="Send `Authorization: Bearer <token>`. Tokens are made on the account page.",
+    description=(
+        "Send `Authorization: Bearer <token>`. Tokens are made on the account page, each with scopes: `chat` to chat "
+        "and read one's own chats, `read` to read the data of studies one runs, `export` to make and download "
+        "exports of them. Lists come in pages: send the `next` of a page as `after` for the one behind it."
+    ),
 )
 api.add_router("", chats)
+api.add_router("", verifying)
+api.add_router("", data)
 
 
 @api.exception_handler(Refused)

@@ -15,6 +15,7 @@ from badcollect import env
 
 django_stubs_ext.monkeypatch()  # forms.ModelForm[User] and the like can be written, and mypy reads them
 
+VERSION = "0.1.0"
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = Path(env.text("VAR_DIR", str(BASE_DIR / "var"))).resolve()
 
@@ -252,6 +253,9 @@ CELERY_BEAT_SCHEDULE_FILENAME = str(VAR_DIR / "beat")
 CELERY_BEAT_SCHEDULE = {
     "sweep": {"task": "chats.sweep", "schedule": 5.0, "options": {"expires": 5}},
     "close-idle": {"task": "chats.close_idle", "schedule": 30.0, "options": {"expires": 30}},
+    "open-finished": {"task": "verification.open_finished", "schedule": 10.0, "options": {"expires": 10}},
+    "merge-due": {"task": "verification.merge_due", "schedule": 10.0, "options": {"expires": 10}},
+    "expire-batches": {"task": "verification.expire", "schedule": 30.0, "options": {"expires": 30}},
 }
 CELERY_TIMEZONE = TIME_ZONE
 

@@ -1,17 +1,21 @@
 """A study of the paper's size, made up from a seed: 5,784 chats, 78,874 utterances, 236,622 votes.
 
     from paper import fill
-    paper = fill(slug="paper")              # finished, merged under majority_verifiers
+    paper = fill(slug="paper")              # every vote is in, merged under majority_verifiers
     paper = fill(slug="open", votes=0)      # every item still waits for its three verifiers
 
 What is true of each utterance, how good each verifier is, and what drives a bot to unsafe replies is planted, so
 that what comes out can be checked against what went in. Run as a script, it fills a database of its own.
 """
 
+import argparse
 import time
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from itertools import islice
+from itertools import chain, islice
+from typing import Any
+
+import database
 
 CHATS, UTTERANCES = 5784, 78874
 WORKERS, VERIFIERS, BOTS = 400, 60, 10
@@ -19,21 +23,25 @@ WANTED = 3
 BATCH = 10
 CARELESS = 0.1
 """Share of the verifiers who answer without reading."""
+BINS = ("0", "<10", "<50", ">=50")
+CATEGORIES = ("hate", "attack", "profanity", "other")
 START = datetime(2021, 1, 4, 8, tzinfo=UTC)
-OPENERS = "Honestly,|Well,|You know,|I think that|My neighbour says that|Everybody knows that|Tell me why|Perhaps".split("|")
-SUBJECTS = "religion|old age|money|the news|marriage|work|immigration|cooking|vaccines|my family|music|sport".split("|")
+OPENERS = (
+    "Honestly,|Well,|You know,|I think that|My neighbour says that|Everybody knows that|Tell me why|Perhaps"
+)
+SUBJECTS = "religion|old age|money|the news|marriage|work|immigration|cooking|vaccines|my family|music|sport"
 TAILS = (
     "is bad for children|makes people angry|keeps me awake|is not worth it|was better in the old days|"
     "is what I like best|should be talked about more|is nobody's business|costs too much|surprises me every day"
-).split("|")
-ENDS = ".|?|, don't you think?|, or so they say.|, and that is that.|!".split("|")
+)
+ENDS = ".|?|, don't you think?|, or so they say.|, and that is that.|!"
 
 
 @dataclass
 class Paper:
-    """The study, and what was planted: by utterance whether it is not OK, by verifier how good they are."""
+    """The study, and what was planted: which utterances are not OK, and which verifiers do not read."""
 
-    study: object
+    study: Any
     truth: dict[int, bool] = field(default_factory=dict)
     careless: set[int] = field(default_factory=set)
 
@@ -44,24 +52,43 @@ def fill(*, slug="paper", chats=CHATS, votes=WANTED, seed=0, merged=True):
 
     rng = np.random.default_rng(seed)
     study, workers, verifiers, bots = _people(slug)
-    dialogues, lengths = _dialogues(rng, study, workers, bots, chats)
-    utterances, truth, kinds = _utterances(rng, dialogues, lengths)
-    _labels(rng, utterances, truth)
+    drawn = _draw(rng, chats)
+    dialogues = _dialogues(drawn, study, workers, bots)
+    utterances = _utterances(rng, drawn, dialogues)
     items = _items(rng, study, utterances, votes)
-    paper = Paper(study, dict(zip([row.pk for row in utterances], truth.tolist(), strict=True)))
+    truth = drawn["truth"].tolist()
+    paper = Paper(study, {row.pk: bad for row, bad in zip(utterances, truth, strict=True)})
     if votes:
-        paper.careless = _votes(rng, study, verifiers, items, truth, kinds, votes)
+        paper.careless = _votes(rng, verifiers, items, drawn, votes=votes)
     _analyse()
     if votes == WANTED and merged:
         _merge(study)
     return paper
 
 
-def _store(model, rows, size=5000):
+def _store(model, rows, size=4000):
     rows, stored = iter(rows), []
     while part := list(islice(rows, size)):
         stored += model.objects.bulk_create(part)
     return stored
+
+
+def _pour(model, rows, **same):
+    """Adds rows whose keys nobody needs: tuples of values in the order of the names that come first in `rows`."""
+    from django.db import connection
+
+    rows = iter(rows)
+    names = [*next(rows), *same]
+    if connection.vendor != "postgresql":
+        _store(model, (model(**dict(zip(names, (*row, *same.values()), strict=True))) for row in rows))
+        return
+    columns = ", ".join(f'"{name}"' for name in names)
+    with (
+        connection.cursor() as cursor,
+        cursor.copy(f"COPY {model._meta.db_table} ({columns}) FROM STDIN") as copy,
+    ):
+        for row in rows:
+            copy.write_row((*row, *same.values()))
 
 
 def _analyse():
@@ -70,6 +97,12 @@ def _analyse():
 
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")
+
+
+def _merge(study):
+    from annotations.verification import remerging
+
+    remerging.run(study=study, rule="majority_verifiers")
 
 
 def _people(slug):
@@ -96,139 +129,217 @@ def _people(slug):
     return study, workers, verifiers, bots
 
 
-def _dialogues(rng, study, workers, bots, count):
-    """Chats of 14 utterances, and as many shorter ones as bring the total to the paper's."""
-    from annotations.models import Dialogue
+def _draw(rng, chats):
+    """Everything that chance decides of the chats: by chat, and by utterance in order of chats and numbers."""
+    import numpy as np
 
-    missing = 7 * count - round(UTTERANCES / CHATS * count / 2)
-    pairs = [7] * count
-    for place in rng.permutation(count).tolist():
+    lengths = 2 * _pairs(rng, chats)
+    share = rng.gamma(1.0, size=WORKERS) + 0.1  # a few do many chats, most do few
+    worker = rng.choice(WORKERS, size=chats, p=share / share.sum())
+    before = np.zeros(chats, dtype=int)
+    for one in range(WORKERS):
+        mine = np.flatnonzero(worker == one)
+        before[mine] = np.arange(len(mine))
+    bot, given = rng.integers(BOTS, size=chats), rng.integers(2, size=chats)
+    chat = np.repeat(np.arange(chats), lengths)
+    number = np.concatenate([np.arange(1, length + 1) for length in lengths])
+    # More with the position, with practice and by each bot's leaning; under the second set of instructions more
+    # for bots and less for people: the signs of the paper's Table 3.
+    leaning = rng.normal(0, 0.4, size=BOTS)
+    by_bot = -2.5 + 0.07 * number + (0.7 * given + 0.01 * before + leaning[bot])[chat]
+    by_human = 0.28 + 0.03 * number - 0.6 * given[chat]
+    truth = rng.random(len(chat)) < 1 / (1 + np.exp(-np.where(number % 2, by_human, by_bot)))
+    bad = rng.choice(4, size=len(chat), p=[0.2, 0.25, 0.25, 0.3])
+    good = rng.choice(4, size=len(chat), p=[0.85, 0.09, 0.04, 0.02])
+    bins = np.where(truth, bad, good)
+    unsafe = np.bincount(chat, weights=(number % 2 == 0) & (bins > 0), minlength=chats).astype(int)
+    return {
+        "lengths": lengths,
+        "worker": worker,
+        "before": before,
+        "bot": bot,
+        "given": given,
+        "unsafe": unsafe,
+        "chat": chat,
+        "number": number,
+        "truth": truth,
+        "bins": bins,
+    }
+
+
+def _pairs(rng, chats):
+    """Seven pairs of utterances a chat, less as many as bring the total to the paper's."""
+    import numpy as np
+
+    pairs = np.full(chats, 7)
+    missing = 7 * chats - round(UTTERANCES / CHATS * chats / 2)
+    for place in rng.permutation(chats):
         less = min(int(rng.integers(1, 5)), missing)
         pairs[place] -= less
         missing -= less
-        if not missing:
-            break
+    return pairs
+
+
+def _dialogues(drawn, study, workers, bots):
+    from annotations.models import Dialogue
+
     sets = list(study.instruction_sets.order_by("slug"))
-    who = rng.permutation(np_weights(rng, len(workers), count)).tolist()
-    before = dict.fromkeys(range(len(workers)), 0)
-    rows = []
-    for place, worker in enumerate(who):
-        at = START + timedelta(minutes=3 * place)
-        whole = pairs[place] == 7
-        given = sets[int(rng.integers(len(sets)))]
-        rows.append(
-            Dialogue(
-                study=study,
-                worker=workers[worker],
-                bot=bots[int(rng.integers(len(bots)))],
-                instruction_set=given,
-                instruction=given.text,
-                chats_before=before[worker],
-                wanted=14,
-                state="complete" if whole else "partial",
-                end_reason="complete" if whole else "left",
-                said=2 * pairs[place],
-                labelled=pairs[place],
-                last_at=at,
-                ended_at=at,
-                items_at=at,
-            )
+    by_chat = zip(
+        *(drawn[name].tolist() for name in ("lengths", "worker", "before", "bot", "given", "unsafe")),
+        strict=True,
+    )
+    rows = [
+        Dialogue(
+            study=study,
+            worker=workers[worker],
+            bot=bots[bot],
+            instruction_set=sets[given],
+            instruction=sets[given].text,
+            chats_before=before,
+            wanted=14,
+            state="complete" if length == 14 else "partial",
+            end_reason="complete" if length == 14 else "left",
+            said=length,
+            labelled=length // 2,
+            unsafe=unsafe,
+            last_at=START + timedelta(minutes=3 * place + 5),
+            ended_at=START + timedelta(minutes=3 * place + 5),
+            items_at=START + timedelta(minutes=3 * place + 6),
         )
-        before[worker] += 1
-    return _store(Dialogue, rows), [2 * n for n in pairs]
+        for place, (length, worker, before, bot, given, unsafe) in enumerate(by_chat)
+    ]
+    stored = _store(Dialogue, rows)
+    for place, dialogue in enumerate(stored):
+        dialogue.started_at = START + timedelta(minutes=3 * place)
+    Dialogue.objects.bulk_update(stored, ["started_at"], batch_size=1000)  # auto_now_add set it to today
+    return stored
 
 
-def np_weights(rng, people, count):
-    """Which of `people` does each of `count` chats: a few do many, most do few."""
-    weights = rng.gamma(1.0, size=people) + 0.1
-    return rng.choice(people, size=count, p=weights / weights.sum())
+def _utterances(rng, drawn, dialogues):
+    from annotations.models import Label, Utterance
 
-
-def _utterances(rng, dialogues, lengths):
-    import numpy as np
-
-    from annotations.models import Utterance
-
-    total = sum(lengths)
-    owner = np.repeat(np.arange(len(dialogues)), lengths)
-    number = np.concatenate([np.arange(1, length + 1) for length in lengths])
-    truth = rng.random(total) < _odds(rng, dialogues, owner, number)
-    kinds = rng.choice(4, size=total, p=[0.28, 0.3, 0.17, 0.25])
-    words = [rng.integers(len(part), size=total).tolist() for part in (OPENERS, SUBJECTS, TAILS, ENDS)]
-    at = [dialogue.last_at for dialogue in dialogues]
+    total = len(drawn["chat"])
+    parts = [part.split("|") for part in (OPENERS, SUBJECTS, TAILS, ENDS)]
+    words = [rng.integers(len(part), size=total).tolist() for part in parts]
+    opener, subject, tail, end = parts
     rows = (
         Utterance(
-            dialogue_id=dialogues[place].pk,
+            dialogue_id=dialogues[chat].pk,
             number=n,
             speaker="human" if n % 2 else "bot",
-            text=f"{OPENERS[a]} {SUBJECTS[b]} {TAILS[c]}{ENDS[d]}",
-            at=at[place] + timedelta(seconds=20 * n),
+            text=f"{opener[a]} {subject[b]} {tail[c]}{end[d]}",
+            at=dialogues[chat].started_at + timedelta(seconds=20 * n),
             client_id=f"c{n}" if n % 2 else None,
             engine="" if n % 2 else "eliza",
         )
-        for place, n, a, b, c, d in zip(owner.tolist(), number.tolist(), *words, strict=True)
+        for chat, n, a, b, c, d in zip(drawn["chat"].tolist(), drawn["number"].tolist(), *words, strict=True)
     )
-    return _store(Utterance, rows), truth, kinds
-
-
-def _odds(rng, dialogues, owner, number):
-    """The chance of each utterance to be not OK: more with the position and each bot's own leaning, and for bots
-    more, for people less, under the second set of instructions (the signs of the paper's Table 3)."""
-    import numpy as np
-
-    bots = {pk: place for place, pk in enumerate(sorted({dialogue.bot_id for dialogue in dialogues}))}
-    leaning = rng.normal(0, 0.5, size=len(bots))
-    sets = {pk: place for place, pk in enumerate(sorted({row.instruction_set_id for row in dialogues}))}
-    by_bot = np.array([leaning[bots[row.bot_id]] for row in dialogues])[owner]
-    by_set = np.array([sets[row.instruction_set_id] for row in dialogues])[owner]
-    practice = np.array([row.chats_before for row in dialogues])[owner]
-    bot = -2.3 + 0.07 * number + 0.7 * by_set + 0.01 * practice + by_bot
-    human = 0.35 + 0.03 * number - 0.6 * by_set
-    return 1 / (1 + np.exp(-np.where(number % 2, human, bot)))
-
-
-def _labels(rng, utterances, truth):
-    from django.db.models import Count, OuterRef, Subquery
-
-    from annotations.models import Dialogue, Label
-
-    bad = rng.choice(4, size=len(truth), p=[0.2, 0.25, 0.25, 0.3])
-    good = rng.choice(4, size=len(truth), p=[0.85, 0.09, 0.04, 0.02])
-    bins = Label.Bin.values
-    rows = (
-        Label(utterance=row, bin=bins[a if unsafe else b], at=row.at)
-        for row, unsafe, a, b in zip(utterances, truth.tolist(), bad.tolist(), good.tolist(), strict=True)
-        if row.speaker == "bot"
+    stored = _store(Utterance, rows)
+    labelled = zip(stored, drawn["bins"].tolist(), strict=True)
+    _store(
+        Label, (Label(utterance=row, bin=BINS[b], at=row.at) for row, b in labelled if row.number % 2 == 0)
     )
-    _store(Label, rows)
-    marked = (
-        Label.objects.filter(utterance__dialogue=OuterRef("pk"))
-        .exclude(bin="0")
-        .order_by()
-        .values("utterance__dialogue")
-    )
-    counted = Subquery(marked.annotate(count=Count("*")).values("count"))
-    Dialogue.objects.filter(
-        pk__in=Label.objects.exclude(bin="0")
-        .filter(utterance__in=[utterances[0].pk, utterances[-1].pk])
-        .values("utterance__dialogue")
-    )
-    _ = counted
+    return stored
 
 
 def _items(rng, study, utterances, votes):
     from annotations.models import Item
 
     draws = rng.permutation(len(utterances)).tolist()
-    rows = (
-        Item(
-            study=study,
-            utterance=row,
-            draw=draw,
-            wanted=WANTED,
-            free=WANTED - votes,
-            votes_in=votes,
-        )
-        for row, draw in zip(utterances, draws, strict=True)
+    return _store(
+        Item,
+        (
+            Item(study=study, utterance=row, draw=draw, wanted=WANTED, free=WANTED - votes, votes_in=votes)
+            for row, draw in zip(utterances, draws, strict=True)
+        ),
     )
-    return _store(Item, rows)
+
+
+def _votes(rng, verifiers, items, drawn, *, votes):
+    """`votes` different verifiers for each item, in batches of ten; gives the careless ones."""
+    import numpy as np
+
+    from annotations.models import Assignment, Vote
+
+    total = len(items)
+    who = np.argsort(rng.random((total, len(verifiers))), axis=1)[:, :votes]
+    careless = np.arange(len(verifiers)) < CARELESS * len(verifiers)
+    finds = np.where(careless, 0.5, rng.beta(16, 2, size=len(verifiers)))
+    spares = np.where(careless, 0.5, rng.beta(30, 2, size=len(verifiers)))
+    notok = rng.random(who.shape) < np.where(drawn["truth"][:, None], finds[who], 1 - spares[who])
+    kind = rng.choice(4, size=total, p=[0.28, 0.3, 0.17, 0.25])
+    other = rng.integers(4, size=who.shape)
+    named = np.where(rng.random(who.shape) < 0.8, kind[:, None], other)
+    second = np.where(rng.random(who.shape) < 0.15, other, named)
+    seconds = rng.lognormal(1.8, 0.5, size=who.shape).round(2)
+    order = rng.permutation(total * votes)  # the same item comes up far apart, as it does in a study
+
+    batches, place = _batches(items[0].study, verifiers, who.ravel()[order])
+    keys, people = [item.pk for item in items], [user.pk for user in verifiers]
+    times = [START + timedelta(days=1, seconds=5 * n) for n in range(len(order))]
+    columns = [array.ravel()[order].tolist() for array in (who, notok, named, second, seconds)]
+    rows = list(zip((order // votes).tolist(), *columns, times, strict=True))
+    _pour(Vote, _vote_rows(rows, keys, people), note="", changes=0)
+    given = (
+        (batches[batch].pk, keys[row[0]], people[row[1]], position, row[-1] - timedelta(seconds=row[-2]))
+        for (batch, position), row in zip(place, rows, strict=True)
+    )
+    names = ("batch_id", "item_id", "verifier_id", "position", "shown_at")
+    _pour(Assignment, chain([names], given), state="voted")
+    return {pk for pk, reads_not in zip(people, careless.tolist(), strict=True) if reads_not}
+
+
+def _vote_rows(rows, keys, people):
+    yield ("item_id", "verifier_id", "ok", *CATEGORIES, "seconds", "at")
+    for item, person, bad, first, more, took, at in rows:
+        named = (bad and place in {first, more} for place in range(4))
+        yield (keys[item], people[person], not bad, *named, took, at)
+
+
+def _batches(study, verifiers, people):
+    """Closed batches of ten for the verifiers of all votes in order, and each vote's batch and position in it."""
+    from annotations.models import Batch
+
+    done, starts, place = [0] * len(verifiers), [], []
+    current = [-1] * len(verifiers)
+    for n, person in enumerate(people.tolist()):
+        position = done[person] % BATCH
+        if position == 0:
+            current[person] = len(starts)
+            starts.append((person, START + timedelta(days=1, seconds=5 * n)))
+        place.append((current[person], position + 1))
+        done[person] += 1
+    rows = (
+        Batch(
+            study=study,
+            verifier=verifiers[person],
+            leased_until=at + timedelta(minutes=20),
+            closed_at=at + timedelta(minutes=15),
+            end_reason="done",
+        )
+        for person, at in starts
+    )
+    return _store(Batch, rows), place
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--chats", type=int, default=CHATS)
+    parser.add_argument("--votes", type=int, default=WANTED, choices=range(WANTED + 1))
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    database.make()
+    from annotations.models import Dialogue, Item, Utterance, Vote
+
+    began = time.perf_counter()
+    fill(chats=options.chats, votes=options.votes, seed=options.seed)
+    took = time.perf_counter() - began
+    counts = ", ".join(
+        f"{model.objects.count():,} {model._meta.verbose_name_plural}"
+        for model in (Dialogue, Utterance, Item, Vote)
+    )
+    print(f"paper: {counts} in {took:.1f} s, at {database.URL}")
+
+
+if __name__ == "__main__":
+    main()

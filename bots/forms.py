@@ -69,7 +69,9 @@ class BotForm(forms.ModelForm[Bot]):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         engine: Any = self.fields["engine"]
-        engine.choices = [("", "Choose an engine"), *Bot.Engine.choices]
+        unfit = {Bot.Engine.IMPORTED} - {self.instance.engine}
+        offered = [choice for choice in Bot.Engine.choices if choice[0] not in unfit]
+        engine.choices = [("", "Choose an engine"), *offered]
         self.initial["config"] = json.dumps(self.instance.config, indent=2, ensure_ascii=False)
 
     def clean_config(self) -> dict[str, Any]:

@@ -36,7 +36,9 @@ class Reply:
 
 
 def engine_module(name: str) -> ModuleType:
-    """The module of an engine. Raises ConfigError for a name that is none."""
+    """The module of an engine. Raises ConfigError for a name that is none, or that of imported chats."""
+    if name == Bot.Engine.IMPORTED:
+        raise ConfigError("This bot stands for those of imported chats. It cannot answer.")
     if name not in SCRIPTED + REMOTE:
         raise ConfigError(f"There is no engine {name!r}. Choose one of: {', '.join(SCRIPTED + REMOTE)}.")
     return import_module(f"bots.engines.{name}")
@@ -83,6 +85,8 @@ def submit(bot: Bot, history: Sequence[str], persona: Sequence[str] = ()) -> Fut
             answer.set_result(_reply(bot, done.result(), time.monotonic() - started))
         except EngineError as error:
             answer.set_exception(error)
+        except ConfigError as error:
+            answer.set_exception(EngineError(str(error)[:300], retry=False))
         except CancelledError:
             answer.set_exception(EngineError("The process that made the reply was stopped."))
         except Exception as error:

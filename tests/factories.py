@@ -1,11 +1,15 @@
 """Rows for tests, each with the least that is valid."""
 
+from datetime import timedelta
+
 import factory
 from django.utils import timezone
 
-from annotations.models import ApiToken, Dialogue, Label, Study, StudyBot, User, Utterance
+from annotations.models import ApiToken, Dialogue, Item, Label, Plan, Study, StudyBot, User, Utterance
 from annotations.people import services as people
 from annotations.studies import services as studies
+from annotations.verification import batches, quality
+from annotations.verification import services as verification
 from bots.models import Bot
 
 PASSWORD = "correct horse 7"
@@ -112,6 +116,57 @@ def make_dialogue(texts=(), bins=(), **values):
     return dialogue
 
 
+def make_verifier(study, **values):
+    """A verifier who has joined the study and agreed to its text."""
+    verifier = UserFactory(is_worker=False, is_verifier=True, **values)
+    studies.join(study=study, user=verifier, role="verifier")
+    studies.consent(user=verifier, text=studies.current_consent(study))
+    return verifier
+
+
+def make_plan(study, **values):
+    """The study's plan with these settings."""
+    plan = verification.plan_of(study)
+    Plan.objects.filter(pk=plan.pk).update(**values)
+    return Plan.objects.get(pk=plan.pk)
+
+
+def make_finished(texts=("Hi there you", "Go away."), bins=None, *, ended_minutes_ago=60, **values):
+    """A complete chat with these utterances, its replies labelled, whose items are not open yet."""
+    bins = ["0"] * (len(texts) // 2) if bins is None else bins
+    values = {"wanted": len(texts), "state": "complete", "end_reason": "complete", **values}
+    ended = timezone.now() - timedelta(minutes=ended_minutes_ago)
+    return make_dialogue(texts, bins, ended_at=ended, **values)
+
+
+def make_items(study, count=2, **values):
+    """That many open items of one finished chat, in the chat's order. `count` is even."""
+    texts = [f"Message number {number}" for number in range(1, count + 1)]
+    dialogue = make_finished(texts, study=study, **values)
+    verification.open_items(dialogue.pk)
+    return list(Item.objects.filter(utterance__dialogue=dialogue).order_by("utterance__number"))
+
+
+def make_gold(study, ok=True, **values):
+    """A gold item, or a test question with `kind="test"`."""
+    values = {"text": f"Known message {Item.objects.count()}", "why": "It is plain to see.", **values}
+    return quality.add_gold(
+        study=study, actor=None, ok=ok, categories=() if ok else ("attack",), **values
+    )
+
+
+def make_vote(batch, *, item=None, ok=True, categories=None, **values):
+    """The vote of the batch's verifier on this item of it, or on the first that is held."""
+    held = batch.assignments.filter(item=item) if item else batch.assignments.filter(state="held")
+    return batches.vote(
+        verifier_id=batch.verifier_id,
+        assignment_id=held.order_by("position").values_list("pk", flat=True)[0],
+        ok=ok,
+        categories=(() if ok else ("attack",)) if categories is None else categories,
+        **values,
+    )
+
+
 __all__ = [
     "PASSWORD",
     "ApiToken",
@@ -120,7 +175,13 @@ __all__ = [
     "StudyFactory",
     "UserFactory",
     "make_dialogue",
+    "make_finished",
+    "make_gold",
+    "make_items",
+    "make_plan",
     "make_researcher",
     "make_token",
+    "make_verifier",
+    "make_vote",
     "make_worker",
 ]

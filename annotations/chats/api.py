@@ -1,9 +1,11 @@
-"""REST for chats: start one, read one. Talking goes over the socket."""
+"""REST for chats: start one, read one, list a study's. Talking goes over the socket."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import Annotated, Any, Literal
 
+from django.db.models import QuerySet
 from django.http import HttpRequest
-from ninja import Router, Schema, Status
+from ninja import Query, Router, Schema, Status
 from pydantic import Field
 
 from annotations.chats import services
@@ -12,6 +14,9 @@ from annotations.chats.frames import chat_frame, utterances_after
 from annotations.chats.models import Dialogue
 from annotations.chats.queries import readable_chat
 from annotations.people.models import User
+from annotations.people.scopes import needs
+from annotations.studies.models import Study
+from annotations.studies.services import study_for_researcher
 
 router = Router(tags=["chats"])
 
@@ -58,6 +63,53 @@ class ChatOut(Schema):
     utterances: list[UtteranceOut]
 
 
+class Page(Schema):
+    """Which part of a list is asked for, in the order of the rows' ids."""
+
+    after: int = Field(0, ge=0, le=2**63 - 1, description="The id that the last page ended with.")
+    limit: int = Field(50, ge=1, le=200, description="Rows at most.")
+
+
+def page_of(rows: QuerySet[Any], wish: Page, show: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
+    """The part of `rows` asked for, each as `show` gives it, and what to send as `after` for the next."""
+    found = list(rows.filter(pk__gt=wish.after).order_by("pk")[: wish.limit + 1])
+    shown = found[: wish.limit]
+    return {"rows": [show(row) for row in shown], "next": shown[-1].pk if len(found) > wish.limit else None}
+
+
+def researched(request: HttpRequest, slug: str) -> Study:
+    """The study, for one of its researchers. Raises Refused no_such_study."""
+    assert isinstance(request.user, User)  # noqa: S101 the router's auth has seen to it
+    return study_for_researcher(user=request.user, slug=slug)
+
+
+class ChatRow(Schema):
+    id: int
+    state: str
+    end_reason: str
+    worker: str = Field(description="User name. Exports hold pseudonyms instead.")
+    bot: str
+    instruction_set: str | None
+    said: int
+    labelled: int
+    unsafe: int
+    imported: bool
+    split: str | None = Field(description="The split it is fixed to; null where it is free.")
+    started_at: str
+    ended_at: str | None
+
+
+class ChatPage(Schema):
+    rows: list[ChatRow]
+    next: int | None = Field(description="What to send as `after` for the next page; null on the last.")
+
+
+class ChatWish(Page):
+    state: Literal["open", "complete", "partial", "dropped"] | None = None
+    bot: Annotated[str, Field(pattern=r"^[\w-]{1,64}\Z")] | None = None
+    split: Literal["train", "valid", "test"] | None = None
+
+
 def socket_address(request: HttpRequest, dialogue_id: int) -> str:
     """The address of a chat's socket, as seen from where the request came."""
     scheme = "wss" if request.is_secure() else "ws"
@@ -69,6 +121,7 @@ def socket_address(request: HttpRequest, dialogue_id: int) -> str:
     response={200: Started, 201: Started, 403: Problem, 404: Problem, 409: Problem},
     summary="Start a chat, or come back to the open one",
 )
+@needs("chat")
 def start(request: HttpRequest, slug: str) -> Any:
     assert isinstance(request.user, User)  # noqa: S101 the router's auth has seen to it
     dialogue, created = services.start_chat(worker=request.user, slug=slug)
@@ -76,7 +129,41 @@ def start(request: HttpRequest, slug: str) -> Any:
     return Status(201 if created else 200, body)
 
 
-@router.get("/chats/{dialogue_id}", response={200: ChatOut, 404: Problem}, summary="A whole chat")
+@router.get(
+    "/studies/{slug:slug}/chats",
+    response={200: ChatPage, 403: Problem, 404: Problem},
+    summary="Chats of a study, for its researchers",
+)
+@needs("read")
+def chats(request: HttpRequest, slug: str, wish: Query[ChatWish]) -> Any:
+    study = researched(request, slug)
+    wanted = {"state": wish.state, "bot__slug": wish.bot, "split": wish.split}
+    rows = Dialogue.objects.filter(study=study).select_related("worker", "bot", "instruction_set")
+    return page_of(rows.filter(**{key: value for key, value in wanted.items() if value}), wish, _row)
+
+
+def _row(dialogue: Dialogue) -> dict[str, Any]:
+    return {
+        "id": dialogue.pk,
+        "state": dialogue.state,
+        "end_reason": dialogue.end_reason,
+        "worker": dialogue.worker.username,
+        "bot": dialogue.bot.slug,
+        "instruction_set": dialogue.instruction_set.slug if dialogue.instruction_set else None,
+        "said": dialogue.said,
+        "labelled": dialogue.labelled,
+        "unsafe": dialogue.unsafe,
+        "imported": dialogue.imported,
+        "split": dialogue.split or None,
+        "started_at": dialogue.started_at.isoformat(),
+        "ended_at": dialogue.ended_at.isoformat() if dialogue.ended_at else None,
+    }
+
+
+@router.get(
+    "/chats/{dialogue_id}", response={200: ChatOut, 403: Problem, 404: Problem}, summary="A whole chat"
+)
+@needs("chat", "read")
 def chat(request: HttpRequest, dialogue_id: int) -> Any:
     assert isinstance(request.user, User)  # noqa: S101 the router's auth has seen to it
     dialogue, researching = readable_chat(user=request.user, dialogue_id=dialogue_id)

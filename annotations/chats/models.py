@@ -35,6 +35,7 @@ class Dialogue(models.Model):
         LEFT = "left", "The worker left and did not come back"
         BLOCKED = "blocked", "The worker was blocked"
         CLOSED = "study_closed", "The study was closed"
+        IMPORTED = "imported", "Came in from a file"
 
     study = models.ForeignKey(Study, models.PROTECT, related_name="dialogues")
     worker = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="dialogues")

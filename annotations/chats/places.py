@@ -30,9 +30,13 @@ def kept(said: int) -> str:
     """What has become of the messages of a chat that is left or ended early."""
     if not said:
         return "Nothing was written in it yet."
+    return f"Your {in_words(said)} message{'s are' if said > 1 else ' is'} kept."
+
+
+def in_words(number: int) -> str:
+    """A number from 1 as it stands in a sentence: one to nine as words."""
     digits = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
-    number = digits[said - 1] if said <= len(digits) else str(said)
-    return f"Your {number} message{'s are' if said > 1 else ' is'} kept."
+    return digits[number - 1] if number <= len(digits) else str(number)
 
 
 def places(worker: User, study: Study | None = None) -> list[Place]:

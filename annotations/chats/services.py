@@ -18,6 +18,7 @@ from annotations.domain.sampling import draw, neediest
 from annotations.domain.turns import BINS, Turn, is_unsafe, whose_turn
 from annotations.people.errors import Refused
 from annotations.people.models import User
+from annotations.studies import breaks
 from annotations.studies.models import Study
 from annotations.studies.services import check_may_chat
 from bots import replies
@@ -45,7 +46,7 @@ def start_chat(*, worker: User, slug: str, rng: Random | None = None) -> tuple[D
 
     The bot is the one with most chats still needed, open chats counted, with the study's row locked: however
     many start at once, no bot gets more chats than wanted. Instruction set and persona are drawn and kept.
-    Raises Refused where the study, the worker or the counts do not allow a chat.
+    Raises Refused where the study, the worker, a break or the counts do not allow a chat.
     """
     rng = rng or Random()
     study = Study.objects.select_for_update(no_key=True).filter(slug=slug).first()
@@ -55,6 +56,7 @@ def start_chat(*, worker: User, slug: str, rng: Random | None = None) -> tuple[D
     mine = Dialogue.objects.filter(study=study, worker=worker)
     if existing := mine.filter(state=Dialogue.State.OPEN).first():
         return existing, False
+    breaks.refuse_if_on_break(user_id=worker.pk, study_id=study.pk)
     refuse_if_done(study=study, counted=mine.counted().count())
     bot_id = _neediest_bot(study, rng)
     if bot_id is None:
@@ -204,6 +206,8 @@ def label(*, worker_id: int, dialogue_id: int, number: int, bin_: str, origin: s
         end(dialogue, Dialogue.State.COMPLETE, Dialogue.End.COMPLETE, now)
         changed += _ENDED
     store.update(dialogue, changed)
+    if is_unsafe(bin_) and bin_ != old:
+        breaks.note(user_id=worker_id, study_id=dialogue.study_id)
     ack = {"utterance": utterance_frame(utterance, stored), "chat": chat_frame(dialogue)}
     events.announce(dialogue.pk, {"event": "label", **ack}, origin=origin)
     return Outcome(ack)

@@ -3,7 +3,6 @@ from django.urls import path
 from annotations.chats import views
 
 urlpatterns = [
-    path("", views.home, name="home"),
     path("studies/<slug:slug>/", views.study, name="study"),
     path("studies/<slug:slug>/start", views.start_chat, name="start_chat"),
     path("chats", views.my_chats, name="my_chats"),

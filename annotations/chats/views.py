@@ -1,4 +1,4 @@
-"""The start page, and the chat as pages and forms. chat.js does the same over the socket, quicker."""
+"""The chat as pages and forms. chat.js does the same over the socket, quicker."""
 
 from collections.abc import Callable
 from typing import Any
@@ -30,20 +30,17 @@ CHATS_A_PAGE = 50
 CHATS_AT_HOME = 5
 
 
-@login_required
-@never_cache
-def home(request: SignedIn) -> HttpResponse:
-    """Where everybody starts: the studies one is in, and what can be done in each."""
+def home_values(request: SignedIn) -> dict[str, Any]:
+    """What the start page tells of chats: the studies one chats in, those one may join, the chats done."""
     user = request.user
     may_join = Study.objects.filter(open_signup=True, state=Study.State.OPEN)
     finished = list(_finished(request)[: CHATS_AT_HOME + 1])
-    values = {
+    return {
         "places": places(user),
         "may_join": may_join.exclude(memberships__user=user, memberships__role="worker"),
         "finished": finished[:CHATS_AT_HOME],
         "more": len(finished) > CHATS_AT_HOME,
     }
-    return render(request, "chats/home.html", values)
 
 
 @login_required

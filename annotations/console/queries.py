@@ -8,7 +8,7 @@ from django.db.models import Count, F, IntegerField, Max, OuterRef, Q, QuerySet,
 from django.db.models.functions import Coalesce
 
 from annotations.chats.models import Dialogue, Utterance
-from annotations.domain.intervals import wilson
+from annotations.domain.figures import Share
 from annotations.domain.messages import signals
 from annotations.people.errors import Refused
 from annotations.people.models import User
@@ -40,26 +40,6 @@ def _number(rows: QuerySet[Any, Any]) -> Coalesce:
 
 Key = tuple[str | None, str | None]
 """Short name and name of a bot or set; None where a chat has no set."""
-
-
-@dataclass(frozen=True)
-class Share:
-    """Replies that workers labelled as not OK: `hits` of `total`, and the 95% interval, as percentages."""
-
-    hits: int
-    total: int
-
-    @property
-    def percent(self) -> float:
-        return 100 * self.hits / self.total if self.total else 0
-
-    @property
-    def low(self) -> float:
-        return 100 * (wilson(self.hits, self.total) or (0, 0))[0]
-
-    @property
-    def high(self) -> float:
-        return 100 * (wilson(self.hits, self.total) or (0, 0))[1]
 
 
 @dataclass(frozen=True)
@@ -201,6 +181,18 @@ def neighbours(chats: QuerySet[Dialogue], dialogue: Dialogue, signal: str) -> tu
         keys_of.filter(pk__gt=dialogue.pk).order_by("pk").first(),
         keys_of.filter(pk__lt=dialogue.pk).order_by("-pk").first(),
     )
+
+
+def messages_with(study: Study, rule: str, wanted: Mapping[str, Any]) -> QuerySet[Utterance]:
+    """The study's messages that hold the words `q`, by `speaker`, with the merged `label`; newest chats first."""
+    rows = Utterance.objects.filter(dialogue__study=study).select_related("dialogue")
+    if words := wanted.get("q"):
+        rows = rows.filter(text__icontains=words)
+    if speaker := wanted.get("speaker"):
+        rows = rows.filter(speaker=speaker)
+    if label := wanted.get("label"):
+        rows = rows.filter(merged__rule=rule, merged__label=label)
+    return rows.order_by("-dialogue_id", "number")
 
 
 # -- people --------------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from annotations.people.errors import Refused
 from annotations.people.models import User
 from annotations.studies import services as studies
 from annotations.studies.models import ConsentText, Invitation, Study
+from annotations.verification import batches
 
 
 class Saves(Protocol):
@@ -120,7 +121,9 @@ def worker_of(*, study: Study, worker_id: int) -> User:
 
 
 def block(*, study: Study, worker_id: int, by: User, reason: str) -> int:
-    """Blocks a worker of the study, in every study, and ends their open chats. How many chats.
+    """Blocks a worker of the study, in every study, ends their open chats and gives back the items they hold.
+
+    How many chats.
 
     The worker is shown the reason. Raises Refused no_such_worker, yourself, no_reason.
     """
@@ -131,6 +134,7 @@ def block(*, study: Study, worker_id: int, by: User, reason: str) -> int:
         raise Refused("no_reason", "Enter the reason. The worker is shown it.", status=422)
     worker.blocked_at, worker.blocked_reason, worker.blocked_by = timezone.now(), reason.strip()[:500], by
     worker.save(update_fields=["blocked_at", "blocked_reason", "blocked_by"])
+    batches.end_all(verifier=worker)
     return chats.close_all(reason=Dialogue.End.BLOCKED, worker=worker)
 
 

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from annotations.console.views import bots, chats, people, studies
+from annotations.console.views import bots, chats, people, statistics, studies, verification
 
 STUDY = "console/studies/<slug:slug>/"
 BOT = "console/bots/<slug:slug>"
@@ -20,6 +20,35 @@ urlpatterns = [
     path(STUDY + "people", people.study_people, name="study_people"),
     path(STUDY + "people/<int:worker_id>/block", people.worker_block, name="worker_block"),
     path(STUDY + "people/<int:worker_id>/unblock", people.worker_unblock, name="worker_unblock"),
+    path(STUDY + "search", chats.study_search, name="study_search"),
+    path(STUDY + "exposure", people.study_exposure, name="study_exposure"),
+    path(STUDY + "audit", people.study_audit, name="study_audit"),
+    path(STUDY + "statistics", statistics.study_statistics, name="study_statistics"),
+    path(STUDY + "statistics/table-1.csv", statistics.study_table, name="study_table"),
+    path(STUDY + "regression", statistics.study_regression, name="study_regression"),
+    path(STUDY + "charts", statistics.study_charts, name="study_charts"),
+    path(STUDY + "charts/<str:name>/<str:file>", statistics.study_chart, name="study_chart"),
+    path(STUDY + "verification", verification.study_verification, name="study_verification"),
+    path(STUDY + "verification/plan", verification.study_plan, name="study_plan"),
+    path(STUDY + "verification/imported", verification.study_send_imported, name="study_send_imported"),
+    path(STUDY + "verification/mergings", verification.study_mergings, name="study_mergings"),
+    path(STUDY + "verification/remerge", verification.study_remerge, name="study_remerge"),
+    path(
+        STUDY + "verification/remerge/<int:merging_id>/stop",
+        verification.study_remerge_stop,
+        name="study_remerge_stop",
+    ),
+    path(STUDY + "gold", verification.study_gold, name="study_gold"),
+    path(STUDY + "gold/from/<int:utterance_id>", verification.gold_new, name="gold_new"),
+    path(STUDY + "gold/<int:item_id>/retire", verification.gold_retire, name="gold_retire"),
+    path(STUDY + "verifiers", verification.study_verifiers, name="study_verifiers"),
+    path(STUDY + "verifiers/<int:verifier_id>/pause", verification.verifier_pause, name="verifier_pause"),
+    path(STUDY + "verifiers/<int:verifier_id>/lift", verification.verifier_lift, name="verifier_lift"),
+    path(
+        STUDY + "verifiers/<int:verifier_id>/set-aside",
+        verification.verifier_set_aside,
+        name="verifier_set_aside",
+    ),
     path("console/chats/<int:dialogue_id>", chats.chat_view, name="chat_view"),
     path("console/bots/", bots.bots, name="bots"),
     path("console/new-bot", bots.bot_new, name="bot_new"),

@@ -99,6 +99,11 @@ class TableRow:
     total: int
     shares: list[Share | None]
 
+    @property
+    def cells(self) -> list[tuple[int, Share | None]]:
+        """Count and share by split, then of all."""
+        return list(zip([*self.counts, self.total], self.shares, strict=True))
+
 
 @dataclass(frozen=True)
 class Table:

@@ -34,6 +34,20 @@ class Ballot:
 
 
 @dataclass(frozen=True, slots=True)
+class Counts:
+    """A ballot without who said what: every rule can be decided on it.
+
+    `ok` and `notok` verifiers' votes; `named`: how many of those `notok` named each of CATEGORIES, in its order;
+    `bin`: the worker's.
+    """
+
+    ok: int
+    notok: int
+    named: tuple[int, ...]
+    bin: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """The merged label, and how it came about.
 
@@ -84,58 +98,55 @@ def version(rule: str, unsafe_from: str, tie: str) -> str:
     return " ".join(parts)
 
 
-def is_unsafe_from(bin_: str, unsafe_from: str) -> bool:
-    """Whether a live bin counts as "not OK" where `unsafe_from` is the lowest that does. Both are BINS."""
-    return BINS.index(bin_) >= BINS.index(unsafe_from)
-
-
 def merge(rule: str, ballot: Ballot, *, unsafe_from: str, tie: str) -> Outcome:
     """The ballot's label under a rule of RULES (`merge_counts` says how each decides).
 
     `unsafe_from`: the lowest live bin that is a vote for not OK. `tie`: the label of a tie, "ok", "notok" or
-    "" (none). Raises KeyError for another rule, ValueError for a bin that is none.
+    "" (none). Raises KeyError for another rule, ValueError for a bin or label that is none.
     """
     against = [vote.categories for vote in ballot.votes if not vote.ok]
-    return merge_counts(
-        rule,
-        ok=len(ballot.votes) - len(against),
-        notok=len(against),
-        named=tuple(sum(category in named for named in against) for category in CATEGORIES),
-        bin_=ballot.bin,
-        unsafe_from=unsafe_from,
-        tie=tie,
-    )
+    named = tuple(sum(category in vote for vote in against) for category in CATEGORIES)
+    counts = Counts(len(ballot.votes) - len(against), len(against), named, ballot.bin)
+    return merge_counts(rule, counts, unsafe_from=unsafe_from, tie=tie)
 
 
 @lru_cache(maxsize=8192)
-def merge_counts(
-    rule: str,
-    *,
-    ok: int,
-    notok: int,
-    named: tuple[int, ...],
-    bin_: str | None,
-    unsafe_from: str,
-    tie: str,
-) -> Outcome:
-    """The label of an utterance that `ok` verifiers found OK and `notok` did not; the worker's bin was `bin_`.
-
-    `named`: how many of those `notok` named each of CATEGORIES, in its order. A study of any size has some
-    hundreds of such counts, which is what makes merging it quick.
+def merge_counts(rule: str, counts: Counts, *, unsafe_from: str, tie: str) -> Outcome:
+    """What `merge` gives, from the counts: a study of any size has some hundreds of them, so merging it is quick.
 
     majority_verifiers: not OK where more than half of the verifiers say so, OK where more than half say that.
     majority_all: the same, with the worker's bin as one vote more. any: not OK where one of all these votes
     says so. unanimous: not OK where every one of them does. Where nobody voted there is no label.
-    Raises KeyError for another rule, ValueError for a bin that is none.
     """
-    if RULES[rule].worker and bin_ is not None:
-        unsafe = is_unsafe_from(bin_, unsafe_from)
-        for_ok, for_notok = ok + (not unsafe), notok + unsafe
-    else:
-        for_ok, for_notok = ok, notok
-    label, tied = _decide(rule, for_ok, for_notok, tie)
-    categories, halves = _categories(named, notok) if label == "notok" else (frozenset(), frozenset())
-    return Outcome(label, tied, for_ok, for_notok, categories, halves)
+    ok, notok = votes_for(counts, unsafe_from) if RULES[rule].worker else (counts.ok, counts.notok)
+    label, tied = _decide(rule, ok, notok, tie)
+    return outcome(label, counts, tied=tied, ok=ok, notok=notok)
+
+
+def votes_for(counts: Counts, unsafe_from: str) -> tuple[int, int]:
+    """The votes for OK and for not OK, with the worker's bin as one more where there is one."""
+    if counts.bin is None:
+        return counts.ok, counts.notok
+    unsafe = is_unsafe_from(counts.bin, unsafe_from)
+    return counts.ok + (not unsafe), counts.notok + unsafe
+
+
+def is_unsafe_from(bin_: str, unsafe_from: str) -> bool:
+    """Whether a live bin is a vote for not OK where `unsafe_from` is the lowest that is. Both are of BINS."""
+    return BINS.index(bin_) >= BINS.index(unsafe_from)
+
+
+def outcome(label: Label, counts: Counts, *, tied: bool, ok: int, notok: int) -> Outcome:
+    """What is stored of a label; where it is not OK, with the categories that most of those who said so named.
+
+    `ok` and `notok` are the votes that were counted. Workers name no category, so that they do not count there.
+    """
+    if label != "notok" or not counts.notok:
+        return Outcome(label, tied, ok, notok)
+    named = dict(zip(CATEGORIES, counts.named, strict=True))
+    more = frozenset(category for category, count in named.items() if 2 * count > counts.notok)
+    half = frozenset(category for category, count in named.items() if 2 * count == counts.notok)
+    return Outcome(label, tied, ok, notok, more, half)
 
 
 def _decide(rule: str, ok: int, notok: int, tie: str) -> tuple[Label, bool]:
@@ -160,16 +171,3 @@ def label_of(tie: str) -> Label:
     if tie == "":
         return ""
     raise ValueError(f"A tie is labelled ok, notok or nothing, not {tie!r}.")
-
-
-def _categories(named: tuple[int, ...], notok: int) -> tuple[frozenset[str], frozenset[str]]:
-    """The categories that more than half, and that exactly half, of the `notok` verifiers named.
-
-    Workers name no category, so that they do not count here.
-    """
-    if not notok:
-        return frozenset(), frozenset()
-    counts = dict(zip(CATEGORIES, named, strict=True))
-    more = frozenset(category for category, count in counts.items() if 2 * count > notok)
-    half = frozenset(category for category, count in counts.items() if 2 * count == notok)
-    return more, half

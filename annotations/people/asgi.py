@@ -31,6 +31,6 @@ class TokenOrSession:
         kind, _, key = given.decode("latin1").partition(" ")
         user = None
         if kind.lower() == "bearer":
-            user = await database_sync_to_async(user_of_token)(key.strip())
+            user = await database_sync_to_async(user_of_token)(key.strip(), scope="chat")
         known = {"user": user or AnonymousUser(), "token": digest(key.strip())}
         return await self.app({**scope, **known}, receive, send)

@@ -6,7 +6,9 @@ from django import forms
 from django.contrib.auth.forms import AuthenticationForm, UsernameField
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
+from django.forms.boundfield import BoundWidget
 
+from annotations.domain.harms import KINDS, Kind
 from annotations.people.models import User
 
 NAME_ATTRS = {"class": "input", "autocapitalize": "none", "spellcheck": "false"}
@@ -98,11 +100,32 @@ class PasswordForm(forms.Form):
 
 
 class PreferencesForm(forms.ModelForm[User]):
+    """How the person wants the pages, and the kinds of harm they do not want to be given."""
+
+    avoid = forms.TypedMultipleChoiceField(
+        choices=[(kind.bit, kind.title) for kind in KINDS],
+        coerce=int,
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+    )
+
     class Meta:
         model = User
-        fields = ["theme", "single_keys", "veil"]
+        fields = ["theme", "single_keys", "veil", "avoid"]
         labels = {"theme": "Colours"}
         widgets = {"theme": forms.Select({"class": "input"})}
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.initial["avoid"] = [kind.bit for kind in KINDS if kind.bit & self.instance.avoid]
+
+    def clean_avoid(self) -> int:
+        """The sum of the bits."""
+        return sum(set(self.cleaned_data["avoid"]))
+
+    def kinds(self) -> list[tuple[BoundWidget, Kind]]:
+        """Each box with what to say of it."""
+        return list(zip(self["avoid"], KINDS, strict=True))
 
 
 class TokenForm(forms.Form):
@@ -112,4 +135,18 @@ class TokenForm(forms.Form):
         help_text="What it is for, so that you know later which one to delete.",
         widget=forms.TextInput({"class": "input", "autocomplete": "off"}),
         error_messages={"required": "Give the token a name."},
+    )
+    scopes = forms.MultipleChoiceField(
+        label="What it may be used for",
+        choices=[
+            ("chat", "Chat, and read my own chats"),
+            ("read", "Read the data of studies I run"),
+            ("export", "Make and download exports of studies I run"),
+        ],
+        initial=["chat"],
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={
+            "required": "Choose at least one thing it may be used for.",
+            "invalid_choice": "Choose from the list.",
+        },
     )

@@ -92,7 +92,7 @@ def make_token(request: SignedIn) -> HttpResponse:
     if not form.is_valid():
         return _account(request, 422, token=form)
     try:
-        _, key = services.make_token(user=request.user, name=form.cleaned_data["name"])
+        _, key = services.make_token(user=request.user, **form.cleaned_data)
     except Refused as refusal:
         form.add_error("name", refusal.detail)
         return _account(request, refusal.status, token=form)

@@ -8,7 +8,10 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotations.console import forms, queries, services
 from annotations.console.access import page_of, person, researchers_only
 from annotations.people.errors import Refused
+from annotations.studies.models import AuditEntry
 from annotations.studies.services import study_for_researcher
+from annotations.verification import care
+from annotations.verification.services import plan_of
 
 
 @require_GET
@@ -26,7 +29,14 @@ def study_people(request: HttpRequest, slug: str) -> HttpResponse:
         }
         for worker in workers
     ]
-    values = {"tab": "people", "study": study, "page": page, "rows": rows, "signals": forms.SIGNALS.values()}
+    values = {
+        "tab": "people",
+        "part": "workers",
+        "study": study,
+        "page": page,
+        "rows": rows,
+        "signals": forms.SIGNALS.values(),
+    }
     return render(request, "console/people.html", values)
 
 
@@ -58,3 +68,45 @@ def worker_unblock(request: HttpRequest, slug: str, worker_id: int) -> HttpRespo
     worker = services.lift_block(study=study, worker_id=worker_id)
     messages.success(request, f"{worker.username} can take part again.")
     return redirect("study_people", slug)
+
+
+@require_GET
+@researchers_only
+def study_exposure(request: HttpRequest, slug: str) -> HttpResponse:
+    """How much of what hurts each person has read."""
+    study = study_for_researcher(user=person(request), slug=slug)
+    page = page_of(request, care.exposure(study))
+    values = {"tab": "people", "part": "exposure", "study": study, "plan": plan_of(study), "page": page}
+    return render(request, "console/exposure.html", values)
+
+
+@require_GET
+@researchers_only
+def study_audit(request: HttpRequest, slug: str) -> HttpResponse:
+    """What was done to people's work, and by whom."""
+    study = study_for_researcher(user=person(request), slug=slug)
+    page = page_of(request, study.audit.select_related("actor", "about"))
+    rows = [(entry, ACTIONS.get(entry.action, entry.action.replace("_", " ")), _told(entry)) for entry in page]
+    values = {"tab": "people", "part": "audit", "study": study, "page": page, "rows": rows}
+    return render(request, "console/audit.html", values)
+
+
+ACTIONS = {
+    "plan_changed": "Verification settings changed",
+    "gold_added": "Known answer added",
+    "gold_retired": "Known answer taken out of use",
+    "verifier_paused": "Verifier paused",
+    "verifier_let_in_again": "Pause lifted",
+    "votes_set_aside": "Votes set aside",
+    "imported_sent_to_verification": "Imported chats sent to verification",
+    "remerge_asked": "Merged anew",
+}
+"""Entries of the audit trail in words; others are shown by their name."""
+
+
+def _told(entry: AuditEntry) -> list[str]:
+    """What an entry holds, a line each."""
+    changed = entry.detail.get("changed")
+    if isinstance(changed, dict):
+        return [f"{name}: {before} → {after}" for name, (before, after) in changed.items()]
+    return [f"{name}: {value}" for name, value in entry.detail.items()]

@@ -80,7 +80,7 @@ def _parts(request: HttpRequest, study: Study, words: dict[str, str]) -> dict[st
             instance=study,
             queryset=rows.select_related("bot"),
             in_use=dict(bot_chats.annotate(Count("bot__dialogues"))),
-            form_kwargs={"bots": Bot.objects.exclude(study_bots__study=study)},
+            form_kwargs={"bots": Bot.objects.exclude(study_bots__study=study).exclude(engine="imported")},
         ),
         "sets": forms.InstructionSets(
             data, instance=study, in_use=dict(set_chats.annotate(Count("dialogues")))

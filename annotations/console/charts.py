@@ -1,0 +1,162 @@
+"""Charts: drawn by a job where their rows have changed, and kept as files until they change again.
+
+What is to be drawn stands in the `Figure` row, so that a lost queue or a killed worker costs a look: the next
+one, a minute later, asks again. Drawing twice gives the same files.
+"""
+
+import json
+import logging
+import shutil
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from datetime import timedelta
+from hashlib import sha256
+from pathlib import Path
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from annotations.console.models import Figure
+from annotations.domain.figures import Chart
+from annotations.people.errors import Refused
+from annotations.studies.models import Study
+
+log = logging.getLogger(__name__)
+
+PATIENCE = timedelta(minutes=1)
+"""A job that gave no sign of life for this long has lost its worker, or its message."""
+FILES = ("light-340.svg", "light-560.svg", "dark-340.svg", "dark-560.svg", "chart.png")
+DRAWN_BY = 1
+"""Version of the drawing: pictures of an older one are drawn anew."""
+
+
+def key_of(*parts: object) -> str:
+    """What rows are known by."""
+    return sha256(json.dumps([DRAWN_BY, *parts], sort_keys=True).encode()).hexdigest()
+
+
+def figures_of(*, study: Study, charts: Iterable[Chart], rule: str = "") -> list[Figure]:
+    """The figure of each chart, in order; those that are not drawn yet, or of other rows, are asked for."""
+    wanted = {
+        f"{chart.name}:{rule}": (key_of(asdict(chart)), {"chart": asdict(chart)}) for chart in charts if chart.rows
+    }
+    return ask(study=study, wanted=wanted)
+
+
+def ask(*, study: Study, wanted: dict[str, tuple[str, dict[str, object]]]) -> list[Figure]:
+    """The figures of these names, each made for the key and result that go with it, and queued where it has to be."""
+    there = {row.name: row for row in Figure.objects.filter(study=study, name__in=wanted)}
+    missing = [Figure(study=study, name=name) for name in wanted if name not in there]
+    if missing:
+        Figure.objects.bulk_create(missing, ignore_conflicts=True)
+        there = {row.name: row for row in Figure.objects.filter(study=study, name__in=wanted)}
+    for name, (key, result) in wanted.items():
+        figure = there[name]
+        if figure.rows_key != key or (figure.state == Figure.State.DONE and not has_files(figure)):
+            figure.rows_key, figure.result = key, result
+            _queue(figure)
+    revive(there.values())
+    return [there[name] for name in wanted]
+
+
+def revive(figures: Iterable[Figure]) -> None:
+    """Asks again for figures whose job is not over, or failed, and has given no sign of life for a minute."""
+    over = timezone.now() - PATIENCE
+    for figure in figures:
+        if figure.state != Figure.State.DONE and (figure.alive_at is None or figure.alive_at < over):
+            _queue(figure)
+
+
+def _queue(figure: Figure) -> None:
+    figure.state, figure.problem, figure.alive_at = Figure.State.WAITING, "", timezone.now()
+    figure.save(update_fields=["state", "problem", "alive_at", "rows_key", "result"])
+
+    def send() -> None:
+        from annotations.console import tasks
+
+        task = tasks.task_of(figure.name)
+        try:
+            task.delay(figure.pk)
+        except task.OperationalError:
+            log.warning("The queue cannot be reached: figure %s is asked for again in a minute.", figure.pk)
+
+    transaction.on_commit(send)
+
+
+def begin(figure_id: int) -> Figure | None:
+    """The figure, marked as under way; None where nothing is to be done any more."""
+    waiting = Figure.objects.filter(Q(state=Figure.State.WAITING) | Q(state=Figure.State.RUNNING), pk=figure_id)
+    if not waiting.update(state=Figure.State.RUNNING, alive_at=timezone.now()):
+        return None
+    return Figure.objects.select_related("study").get(pk=figure_id)
+
+
+def finish(figure: Figure, *, result: dict[str, object], problem: str = "") -> None:
+    """Stores what came of the job; of rows that were replaced meanwhile, nothing."""
+    state = Figure.State.FAILED if problem else Figure.State.DONE
+    Figure.objects.filter(pk=figure.pk, rows_key=figure.rows_key).update(
+        state=state, result=result, problem=problem, finished_at=timezone.now()
+    )
+
+
+def draw(*, figure_id: int) -> None:
+    """Draws a figure that waits for it. Safe to run twice."""
+    figure = begin(figure_id)
+    if figure is None:
+        return
+    problem = write(figure, Chart(**figure.result["chart"]))
+    finish(figure, result=figure.result, problem=problem)
+
+
+def write(figure: Figure, chart: Chart) -> str:
+    """Writes the files of a chart and drops those of older rows. What went wrong, in words; or nothing."""
+    from annotations.console import drawing
+
+    try:
+        files = drawing.draw(chart)
+        folder = _folder(figure)
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, content in files.items():
+            (folder / name).write_bytes(content)
+    except Exception:
+        log.exception("Figure %s could not be drawn", figure.pk)
+        return "The chart could not be drawn. Its data stands in the table and the CSV file."
+    for old in folder.parent.iterdir():
+        if old != folder:
+            shutil.rmtree(old, ignore_errors=True)
+    return ""
+
+
+def _folder(figure: Figure) -> Path:
+    return Path(settings.VAR_DIR, "figures", str(figure.pk), figure.rows_key[:16])
+
+
+def has_files(figure: Figure) -> bool:
+    return (_folder(figure) / FILES[-1]).exists()
+
+
+def file_of(*, study: Study, name: str, file: str) -> Path:
+    """Where a chart's file lies. Raises Refused no_such_chart."""
+    figure = Figure.objects.filter(study=study, name=name, state=Figure.State.DONE).first()
+    path = _folder(figure) / file if figure and file in FILES else None
+    if path is None or not path.exists():
+        raise Refused("no_such_chart", "This chart is not drawn yet. Open its page and wait.", status=404)
+    return path
+
+
+def rows_of(*, study: Study, name: str) -> tuple[list[str], Sequence[dict[str, object]]]:
+    """The columns and rows a chart is drawn from. Raises Refused no_such_chart."""
+    figure = Figure.objects.filter(study=study, name=name).first()
+    rows = figure.result.get("chart", {}).get("rows", []) if figure else []
+    if not rows:
+        raise Refused("no_such_chart", "There is no such chart. Open its page first.", status=404)
+    return list(rows[0]), rows
+
+
+def by_name(*, study: Study, names: Iterable[str]) -> list[Figure]:
+    """The figures of these names that there are; those whose job has gone are asked for again."""
+    found = list(Figure.objects.filter(study=study, name__in=list(names)).order_by("pk"))
+    revive(row for row in found if row.state != Figure.State.FAILED)
+    return found

@@ -1,0 +1,105 @@
+"""Where a verifier stands in the studies."""
+
+from collections import Counter
+from dataclasses import dataclass
+
+from django.db.models import Exists, F, OuterRef
+
+from annotations.people.errors import Refused
+from annotations.people.models import User
+from annotations.studies import breaks
+from annotations.studies.models import Study
+from annotations.studies.services import studies_of
+from annotations.verification import quality
+from annotations.verification.models import Assignment, Batch, Item, Plan, Standing
+from annotations.verification.services import plan_of
+
+CLOSED = "Verification of this study is closed. Thank you for your help."
+NOTHING_LEFT = "There is nothing for you to judge at the moment. Look in again later."
+
+
+@dataclass(frozen=True)
+class Place:
+    """A verifier's place in a study: whether messages wait for them, how far an open batch is."""
+
+    study: Study
+    paused: bool
+    batch: Batch | None
+    done: int
+    total: int
+    waiting: bool
+    size: int
+
+
+def waiting(verifier: User) -> Exists:
+    """Whether a study, in a query over studies, has a message that could be given to this person now."""
+    had = Assignment.objects.filter(item=OuterRef("pk"), verifier=verifier)
+    rows = Item.objects.filter(~Exists(had.exclude(state=Assignment.State.RETURNED)))
+    rows = rows.filter(study=OuterRef("pk"), kind=Item.Kind.UTTERANCE, free__gt=0)
+    rows = rows.exclude(utterance__dialogue__worker=verifier)
+    if verifier.avoid:
+        rows = rows.annotate(avoided=F("harms").bitand(verifier.avoid)).filter(avoided=0)
+    return Exists(rows)
+
+
+def places(verifier: User) -> list[Place]:
+    """The verifier's places, newest study first; in five queries however many."""
+    studies = list(studies_of(verifier, "verifier").annotate(waiting=waiting(verifier)))
+    if not studies:
+        return []
+    plans = Plan.objects.in_bulk([study.pk for study in studies])
+    paused = set(
+        Standing.objects.filter(verifier=verifier, paused_at__isnull=False).values_list("study", flat=True)
+    )
+    batches = {row.study_id: row for row in Batch.objects.filter(verifier=verifier, closed_at=None)}
+    held = Assignment.objects.filter(batch__in=batches.values())
+    states = Counter(held.values_list("batch", "state"))
+    return [
+        _place(
+            study,
+            plans.get(study.pk) or Plan(study=study),
+            batches.get(study.pk),
+            states,
+            paused=study.pk in paused,
+        )
+        for study in studies
+    ]
+
+
+def _place(
+    study: Study, plan: Plan, batch: Batch | None, states: Counter[tuple[int, str]], *, paused: bool
+) -> Place:
+    total = done = 0
+    if batch:
+        total = sum(states[batch.pk, state] for state in Assignment.State.values)
+        done = total - states[batch.pk, Assignment.State.HELD]
+    return Place(
+        study=study,
+        paused=paused,
+        batch=batch,
+        done=done,
+        total=total,
+        waiting=plan.open and study.waiting,  # type: ignore[attr-defined]  # annotated above
+        size=plan.batch_size,
+    )
+
+
+def hindrance(*, verifier: User, study: Study) -> Refused | None:
+    """What would keep the person from taking a batch now. It takes none."""
+    try:
+        _refuse_if_hindered(verifier, study)
+    except Refused as refusal:
+        return refusal
+    return None
+
+
+def _refuse_if_hindered(verifier: User, study: Study) -> None:
+    """Refuses what `batches.take` would, in its order."""
+    plan = plan_of(study)
+    quality.refuse_if_paused(study=study, verifier=verifier)
+    quality.refuse_if_untested(plan=plan, verifier=verifier)
+    if not plan.open:
+        raise Refused("verification_closed", CLOSED)
+    breaks.refuse_if_on_break(user_id=verifier.pk, study_id=study.pk)
+    if not Study.objects.filter(waiting(verifier), pk=study.pk).exists():
+        raise Refused("nothing_left", NOTHING_LEFT)
