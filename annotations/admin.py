@@ -8,6 +8,7 @@ from django.db.models import Model
 from django.http import HttpRequest
 
 from annotations.console.forms import StudyForm
+from annotations.exports.admin import CHAT_ACTIONS, STUDY_ACTIONS
 from annotations.models import (
     Consent,
     ConsentText,
@@ -87,6 +88,7 @@ class StudyAdmin(admin.ModelAdmin[Study]):
     search_fields = ["name", "slug"]
     readonly_fields = ["state", "created_at", "closed_at"]
     inlines = [StudyBotInline, InstructionSetInline]
+    actions = STUDY_ACTIONS
 
     def has_add_permission(self, request: HttpRequest) -> bool:  # noqa: ARG002
         return False
@@ -160,6 +162,7 @@ class DialogueAdmin(ReadOnly, admin.ModelAdmin[Dialogue]):
     search_fields = ["=id", "worker__username", "utterances__text"]
     date_hierarchy = "started_at"
     inlines = [UtteranceInline]
+    actions = CHAT_ACTIONS
 
 
 @admin.register(Utterance)

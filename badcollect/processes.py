@@ -47,7 +47,7 @@ def web_command(host: str, port: int, *, processes: int = 1, reload: bool = Fals
 
 
 def worker_command(queue: str, name: str) -> list[str]:
-    """A Celery worker: threads for `bots`, whose tasks start replies; a process each for `jobs` and `long`, which compute."""
+    """A Celery worker: threads for `bots`, whose tasks start replies; a process for what computes."""
     pool = ("-P", "threads", "-c", str(BOT_TASKS)) if queue == "bots" else ("-P", "prefork", "-c", "1")
     quiet = ("--without-gossip", "--without-mingle", "-l", settings.LOG_LEVEL)
     return [*_celery("worker"), "-Q", queue, "-n", name, *pool, *quiet]

@@ -244,7 +244,7 @@ CELERY_TASK_DEFAULT_QUEUE = "jobs"
 # What a bots task would do is owed in the database, and the sweep finds it: acknowledging each would buy nothing.
 CELERY_TASK_QUEUES = [Queue("bots", no_ack=True), Queue("jobs"), Queue("long")]  # type: ignore[no-untyped-call]
 CELERY_TASK_ROUTES = {name: {"queue": "bots"} for name in ("chats.reply", "chats.sweep", "chats.try_bot")}
-LONG_TASKS = ("verification.remerge", "exports.make", "exports.read", "console.regress")
+LONG_TASKS = ("verification.remerge", "exports.make", "exports.read", "console.regress", "console.agree")
 CELERY_TASK_ROUTES |= {name: {"queue": "long"} for name in LONG_TASKS}
 # Taken off the queue as it begins: one that outlasts visibility_timeout would be given out a second time, and one
 # whose worker is killed is found by its row.
@@ -255,13 +255,21 @@ CELERY_BEAT_SCHEDULE = {
     "close-idle": {"task": "chats.close_idle", "schedule": 30.0, "options": {"expires": 30}},
     "open-finished": {"task": "verification.open_finished", "schedule": 10.0, "options": {"expires": 10}},
     "merge-due": {"task": "verification.merge_due", "schedule": 10.0, "options": {"expires": 10}},
+    "restart-exports": {"task": "exports.restart", "schedule": 20.0, "options": {"expires": 20}},
     "expire-batches": {"task": "verification.expire", "schedule": 30.0, "options": {"expires": 30}},
+    "revive-mergings": {"task": "verification.revive", "schedule": 30.0, "options": {"expires": 30}},
+    "refresh-models": {
+        "task": "verification.refresh_models",
+        "schedule": 3600.0,
+        "options": {"expires": 3600},
+    },
 }
 CELERY_TIMEZONE = TIME_ZONE
 
 # -- the chat --------------------------------------------------------------------------------------------------
 BOT_THREADS = env.number("BOT_THREADS", 8, high=500)
 ALLOW_INTERNAL_BOTS = env.flag("BADCOLLECT_ALLOW_INTERNAL_BOTS")
+IMPORT_MAX_MB = env.number("IMPORT_MAX_MB", 100, high=2000)
 FRAMES_A_SECOND = env.number("FRAMES_A_SECOND", 100)
 
 LOG_LEVEL = env.one_of("LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR"))

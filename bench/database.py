@@ -8,7 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 SERVER = os.environ.get("BENCH_SERVER", "postgres://postgres@127.0.0.1:5432")
-NAME = "badcollect_bench"
+NAME = os.environ.get("BENCH_NAME", "badcollect_bench")
 URL = f"{SERVER}/{NAME}"
 
 

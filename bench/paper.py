@@ -245,7 +245,7 @@ def _utterances(rng, drawn, dialogues):
 def _items(rng, study, utterances, votes):
     from annotations.models import Item
 
-    draws = rng.permutation(len(utterances)).tolist()
+    draws = (rng.permutation(len(utterances)) * (2**31 // len(utterances))).tolist()
     return _store(
         Item,
         (

@@ -5,7 +5,19 @@ from datetime import timedelta
 import factory
 from django.utils import timezone
 
-from annotations.models import ApiToken, Dialogue, Item, Label, Plan, Study, StudyBot, User, Utterance
+from annotations.models import (
+    ApiToken,
+    Dialogue,
+    Item,
+    Label,
+    Merged,
+    Plan,
+    Study,
+    StudyBot,
+    User,
+    Utterance,
+    Vote,
+)
 from annotations.people import services as people
 from annotations.studies import services as studies
 from annotations.verification import batches, quality
@@ -150,9 +162,7 @@ def make_items(study, count=2, **values):
 def make_gold(study, ok=True, **values):
     """A gold item, or a test question with `kind="test"`."""
     values = {"text": f"Known message {Item.objects.count()}", "why": "It is plain to see.", **values}
-    return quality.add_gold(
-        study=study, actor=None, ok=ok, categories=() if ok else ("attack",), **values
-    )
+    return quality.add_gold(study=study, actor=None, ok=ok, categories=() if ok else ("attack",), **values)
 
 
 def make_vote(batch, *, item=None, ok=True, categories=None, **values):
@@ -167,6 +177,55 @@ def make_vote(batch, *, item=None, ok=True, categories=None, **values):
     )
 
 
+def make_merged(dialogue, labels, *, rule="majority_verifiers", **values):
+    """Merged labels of the chat's utterances in order: "ok", "notok", or "" for a row without one; None for no row."""
+    said = dialogue.utterances.order_by("number")
+    return Merged.objects.bulk_create(
+        Merged(
+            study=dialogue.study,
+            utterance=utterance,
+            rule=rule,
+            version="1",
+            label=label,
+            at=timezone.now(),
+            **values,
+        )
+        for utterance, label in zip(said, labels, strict=True)
+        if label is not None
+    )
+
+
+def make_labelled(texts=("Hi there you", "Go away.", "Why is that?", "Because."), labels=None, **values):
+    """A finished chat with merged labels, all OK where none are given."""
+    dialogue = make_finished(texts, **values)
+    make_merged(dialogue, labels or ["ok"] * len(texts))
+    return dialogue
+
+
+def make_votes(study, said, **values):
+    """The items of a finished chat with these votes of each, given by verifier 1, 2 and so on of the study.
+
+    A vote is "ok", or the categories of one that is not; ending in " -" where it was set aside.
+    """
+    items = make_items(study, len(said), **values)
+    for item, votes in zip(items, said, strict=True):
+        for place, words in enumerate(votes, 1):
+            verifier, _ = User.objects.get_or_create(username=f"{study.slug}-verifier-{place}")
+            categories = set(words.split()) - {"ok", "-"}
+            Vote.objects.create(
+                item=item,
+                verifier=verifier,
+                ok="ok" in words.split(),
+                at=timezone.now(),
+                set_aside_at=timezone.now() if words.endswith("-") else None,
+                **dict.fromkeys(categories, True),
+            )
+        item.votes_in = sum(not words.endswith("-") for words in votes)
+        item.free = item.wanted - item.votes_in
+        item.save()
+    return items
+
+
 __all__ = [
     "PASSWORD",
     "ApiToken",
@@ -178,10 +237,13 @@ __all__ = [
     "make_finished",
     "make_gold",
     "make_items",
+    "make_labelled",
+    "make_merged",
     "make_plan",
     "make_researcher",
     "make_token",
     "make_verifier",
     "make_vote",
+    "make_votes",
     "make_worker",
 ]

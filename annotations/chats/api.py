@@ -106,7 +106,7 @@ class ChatPage(Schema):
 
 class ChatWish(Page):
     state: Literal["open", "complete", "partial", "dropped"] | None = None
-    bot: Annotated[str, Field(pattern=r"^[\w-]{1,64}\Z")] | None = None
+    bot: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")] | None = None
     split: Literal["train", "valid", "test"] | None = None
 
 

@@ -7,12 +7,13 @@ from typing import Any, Concatenate, ParamSpec
 from django.contrib.auth.views import redirect_to_login
 from django.core.paginator import Page, Paginator
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 
 from annotations.people.errors import Refused
 from annotations.people.models import User
 
 P = ParamSpec("P")
-View = Callable[Concatenate[HttpRequest, P], HttpResponse]
+View = Callable[Concatenate[HttpRequest, P], HttpResponseBase]
 
 
 def person(request: HttpRequest) -> User:
@@ -28,7 +29,7 @@ def researchers_only(view: View[P]) -> View[P]:
     """
 
     @wraps(view)
-    def guarded(request: HttpRequest, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+    def guarded(request: HttpRequest, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
         user = request.user
         if not user.is_authenticated:
             if request.headers.get("HX-Request"):

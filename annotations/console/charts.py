@@ -7,8 +7,7 @@ one, a minute later, asks again. Drawing twice gives the same files.
 import json
 import logging
 import shutil
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict
+from collections.abc import Iterable
 from datetime import timedelta
 from hashlib import sha256
 from pathlib import Path
@@ -39,9 +38,8 @@ def key_of(*parts: object) -> str:
 
 def figures_of(*, study: Study, charts: Iterable[Chart], rule: str = "") -> list[Figure]:
     """The figure of each chart, in order; those that are not drawn yet, or of other rows, are asked for."""
-    wanted = {
-        f"{chart.name}:{rule}": (key_of(asdict(chart)), {"chart": asdict(chart)}) for chart in charts if chart.rows
-    }
+    stored = [chart.stored() for chart in charts if chart.rows]
+    wanted = {f"{chart['name']}:{rule}": (key_of(chart), {"chart": chart}) for chart in stored}
     return ask(study=study, wanted=wanted)
 
 
@@ -87,7 +85,9 @@ def _queue(figure: Figure) -> None:
 
 def begin(figure_id: int) -> Figure | None:
     """The figure, marked as under way; None where nothing is to be done any more."""
-    waiting = Figure.objects.filter(Q(state=Figure.State.WAITING) | Q(state=Figure.State.RUNNING), pk=figure_id)
+    waiting = Figure.objects.filter(
+        Q(state=Figure.State.WAITING) | Q(state=Figure.State.RUNNING), pk=figure_id
+    )
     if not waiting.update(state=Figure.State.RUNNING, alive_at=timezone.now()):
         return None
     return Figure.objects.select_related("study").get(pk=figure_id)
@@ -106,7 +106,7 @@ def draw(*, figure_id: int) -> None:
     figure = begin(figure_id)
     if figure is None:
         return
-    problem = write(figure, Chart(**figure.result["chart"]))
+    problem = write(figure, Chart.of(figure.result["chart"]))
     finish(figure, result=figure.result, problem=problem)
 
 
@@ -146,13 +146,13 @@ def file_of(*, study: Study, name: str, file: str) -> Path:
     return path
 
 
-def rows_of(*, study: Study, name: str) -> tuple[list[str], Sequence[dict[str, object]]]:
+def rows_of(*, study: Study, name: str) -> tuple[list[str], list[list[object]]]:
     """The columns and rows a chart is drawn from. Raises Refused no_such_chart."""
     figure = Figure.objects.filter(study=study, name=name).first()
-    rows = figure.result.get("chart", {}).get("rows", []) if figure else []
-    if not rows:
+    chart = figure.result.get("chart") if figure else None
+    if chart is None:
         raise Refused("no_such_chart", "There is no such chart. Open its page first.", status=404)
-    return list(rows[0]), rows
+    return chart["columns"], chart["cells"]
 
 
 def by_name(*, study: Study, names: Iterable[str]) -> list[Figure]:

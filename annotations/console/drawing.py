@@ -46,7 +46,9 @@ def draw(chart: Chart) -> dict[str, bytes]:
 
 def _spec(chart: Chart, theme: str, width: int) -> dict[str, Any]:
     colours = THEMES[theme]
-    layers = {"shares": _shares, "forest": _forest, "lines": _lines, "bars": _bars}[chart.kind]
+    layers = {"shares": _shares, "alpha": _alpha, "forest": _forest, "lines": _lines, "bars": _bars}[
+        chart.kind
+    ]
     drawn = layers(chart, colours, width).properties(width=width, autosize=_FIT)
     spec: dict[str, Any] = drawn.to_dict()
     return spec | {"config": _config(colours)}
@@ -103,35 +105,53 @@ def _names(rows: list[dict[str, Any]], colours: dict[str, Any], width: int) -> a
 
 def _shares(chart: Chart, colours: dict[str, Any], width: int) -> Any:
     """A dot with its interval for each line, the percentage at the end."""
-    rows = [{"name": str(next(iter(row.values()))), **row} for row in chart.rows]
-    top = max(float(row["high"]) for row in rows)
+    top = max(float(row["high"]) for row in chart.rows)
     scale = alt.Scale(domain=[0, min(100, 10 * (int(top) // 10 + 1))], nice=False)
-    y = _names(rows, colours, width)
-    base = alt.Chart(alt.Data(values=rows), height=LINE * len(rows) + 4)
     axis = alt.Axis(tickCount=5, labelFlush=False, labelExpr="datum.value + '%'")
-    whisker = base.mark_rule().encode(
-        x=alt.X("low:Q", scale=scale, title=None, axis=axis), x2="high:Q", y=y
-    )
-    dot = base.mark_point().encode(x=alt.X("percent:Q", scale=scale), y=y)
-    share = base.transform_calculate(told="format(datum.percent, '.0f') + '%'")
-    words = share.mark_text(align="right", dx=44, clip=False).encode(x=alt.value("width"), y=y, text="told:N")
-    return alt.layer(whisker, dot, words)
+    whiskers = _whiskers(chart, colours, width, value="percent", x={"scale": scale, "axis": axis})
+    return alt.layer(*whiskers, _at_the_end(chart, colours, width, "format(datum.percent, '.0f') + '%'"))
+
+
+def _alpha(chart: Chart, colours: dict[str, Any], width: int) -> Any:
+    """A dot with its interval for each line, from 0 or below to 1, the figure at the end."""
+    bottom = min(0.0, *(float(row["low"]) for row in chart.rows))
+    scale = alt.Scale(domain=[bottom, 1], nice=False)
+    axis = alt.Axis(tickCount=4, labelFlush=False)
+    whiskers = _whiskers(chart, colours, width, value="alpha", x={"scale": scale, "axis": axis})
+    return alt.layer(*whiskers, _at_the_end(chart, colours, width, "format(datum.alpha, '.2f')"))
 
 
 def _forest(chart: Chart, colours: dict[str, Any], width: int) -> Any:
     """A coefficient with its interval for each predictor, against 0."""
-    rows = [{"name": str(next(iter(row.values()))), **row} for row in chart.rows]
-    y = _names(rows, colours, width)
-    base = alt.Chart(alt.Data(values=rows), height=LINE * len(rows) + 4)
-    x = alt.X("low:Q", title=chart.axis or None, axis=alt.Axis(tickCount=5, labelFlush=False))
     zero = alt.Chart(alt.Data(values=[{"at": 0}])).mark_rule(
         strokeDash=[3, 2], strokeWidth=1, color=colours["soft"]
     )
-    return alt.layer(
-        zero.encode(x="at:Q"),
-        base.mark_rule().encode(x=x, x2="high:Q", y=y),
-        base.mark_point().encode(x="coefficient:Q", y=y),
-    )
+    x = {"title": chart.axis, "axis": alt.Axis(tickCount=5, labelFlush=False)}
+    whiskers = _whiskers(chart, colours, width, value="coefficient", x=x)
+    return alt.layer(zero.encode(x="at:Q"), *whiskers)
+
+
+def _whiskers(
+    chart: Chart, colours: dict[str, Any], width: int, *, value: str, x: dict[str, Any]
+) -> list[Any]:
+    """The intervals and the dots."""
+    base, y = _by_name(chart, colours, width)
+    rule = base.mark_rule().encode(x=alt.X("low:Q", **{"title": None, **x}), x2="high:Q", y=y)
+    return [rule, base.mark_point().encode(x=f"{value}:Q", y=y)]
+
+
+def _at_the_end(chart: Chart, colours: dict[str, Any], width: int, told: str) -> Any:
+    """A figure for each line, behind the axis."""
+    base, y = _by_name(chart, colours, width)
+    words = base.transform_calculate(told=told).mark_text(align="right", dx=44)
+    return words.encode(x=alt.value("width"), y=y, text="told:N")
+
+
+def _by_name(chart: Chart, colours: dict[str, Any], width: int) -> tuple[Any, alt.Y]:
+    """The rows, named by their first column, and the axis of names."""
+    rows = [{"name": str(next(iter(row.values()))), **row} for row in chart.rows]
+    base = alt.Chart(alt.Data(values=rows), height=LINE * len(rows) + 4)
+    return base, _names(rows, colours, width)
 
 
 def _lines(chart: Chart, colours: dict[str, Any], width: int) -> Any:  # noqa: ARG001 all drawers are called alike
@@ -140,8 +160,15 @@ def _lines(chart: Chart, colours: dict[str, Any], width: int) -> Any:  # noqa: A
     speakers = alt.Scale(domain=["Bots", "People"], range=[colours["mark"], colours["second"]])
     colour = alt.Color("speaker:N", scale=speakers)
     dashes = alt.StrokeDash("speaker:N", scale=alt.Scale(domain=["Bots", "People"], range=[[1, 0], [5, 3]]))
-    x = alt.X("position:Q", title=chart.axis, axis=alt.Axis(grid=False, tickMinStep=1), scale=alt.Scale(nice=False))
-    y = alt.Y("percent:Q", title=None, scale=alt.Scale(zero=True), axis=alt.Axis(tickCount=4, labelExpr="datum.value + '%'"))
+    x = alt.X(
+        "position:Q", title=chart.axis, axis=alt.Axis(grid=False, tickMinStep=1), scale=alt.Scale(nice=False)
+    )
+    y = alt.Y(
+        "percent:Q",
+        title=None,
+        scale=alt.Scale(zero=True),
+        axis=alt.Axis(tickCount=4, labelExpr="datum.value + '%'"),
+    )
     last: dict[str, dict[str, Any]] = {str(row["speaker"]): dict(row) for row in chart.rows}
     named = alt.Chart(alt.Data(values=list(last.values()))).mark_text(align="right", dy=18)
     return alt.layer(

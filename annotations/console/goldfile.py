@@ -24,7 +24,7 @@ class GoldLine:
     why: str
 
 
-class BadFile(ValueError):  # noqa: N818 reads as what it is
+class BadFile(ValueError):
     """A file that cannot be taken: what to change, a sentence a problem."""
 
     def __init__(self, problems: list[str]) -> None:
@@ -46,7 +46,9 @@ def read(content: str) -> list[GoldLine]:
     except csv.Error as error:
         raise BadFile([f"This is no CSV file: {error}."]) from error
     problems = [f"There is no column “{name}”." for name in lacking]
-    problems += [f"The column “{name[:40]}” is not known. There are: {', '.join(COLUMNS)}." for name in unknown]
+    problems += [
+        f"The column “{name[:40]}” is not known. There are: {', '.join(COLUMNS)}." for name in unknown
+    ]
     if not problems and not rows:
         problems = ["The file has no lines under its heading."]
     if len(rows) > LONGEST:

@@ -29,7 +29,7 @@ def rules_of(study: Study) -> list[str]:
     """The rules under which the study has merged labels, in the order of `RULES`."""
     mine = Merged.objects.filter(study=OuterRef("pk"))
     there = {f"by_{rule}": Exists(mine.filter(rule=rule)) for rule in RULES}
-    found = Study.objects.filter(pk=study.pk).values_list(*there).annotate(**there).get()
+    found = Study.objects.filter(pk=study.pk).annotate(**there).values_list(*there).get()
     return [rule for rule, is_there in zip(RULES, found, strict=True) if is_there]
 
 
@@ -55,10 +55,10 @@ def cells(study: Study, rule: str) -> list[Cell]:
     rows = (
         study.merged.filter(rule=rule)
         .order_by()
-        .values_list(f"{chat}split", f"{chat}bot_id", f"{chat}instruction_set_id", "utterance__number", "label")
-        .annotate(
-            Count("pk"), **{f"in_{name}": Count("pk", filter=Q(**{name: True})) for name in CATEGORIES}
+        .values_list(
+            f"{chat}split", f"{chat}bot_id", f"{chat}instruction_set_id", "utterance__number", "label"
         )
+        .annotate(Count("pk"), **{f"in_{name}": Count("pk", filter=Q(**{name: True})) for name in CATEGORIES})
     )
     return [
         Cell(split, names[bot], sets[instructions], number, label, *counts)
@@ -111,7 +111,7 @@ class Progress:
     def time_left(self) -> str:
         """In words."""
         hours = self.hours_left
-        if hours is None:
+        if hours is None or not self.items:
             return "–"
         for length, unit in ((24 * 7, "week"), (24, "day"), (1, "hour")):
             if hours >= 2 * length:

@@ -46,7 +46,7 @@ def regress(*, figure_id: int) -> None:
         charts.finish(figure, result=result | {"refused": str(refusal)})
         return
     chart = forest(outcome, found, against)
-    result |= {"chart": asdict(chart), "fit": shown(found)}
+    result |= {"chart": chart.stored(), "fit": shown(found)}
     charts.finish(figure, result=result, problem=charts.write(figure, chart))
 
 
@@ -86,12 +86,16 @@ def _outcomes(study: Study, outcome: str, rule: str) -> list[tuple[int, int, boo
         replies = Utterance.objects.filter(dialogue__study=study, label__isnull=False).order_by()
         return [
             (chat, number, found in bad)
-            for chat, number, found in replies.values_list("dialogue_id", "number", "label__bin").iterator(5000)
+            for chat, number, found in replies.values_list("dialogue_id", "number", "label__bin").iterator(
+                5000
+            )
         ]
     speaker = "human" if outcome == "human" else "bot"
     merged = study.merged.filter(rule=rule, utterance__speaker=speaker).exclude(label="").order_by()
     fields = ("utterance__dialogue_id", "utterance__number", "label")
-    return [(chat, number, label == "notok") for chat, number, label in merged.values_list(*fields).iterator(5000)]
+    return [
+        (chat, number, label == "notok") for chat, number, label in merged.values_list(*fields).iterator(5000)
+    ]
 
 
 def _dummies(what: str, values: list[str]) -> tuple[dict[str, list[float]], str]:

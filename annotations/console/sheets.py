@@ -1,18 +1,18 @@
 """Tables as CSV files that a spreadsheet opens without running anything."""
 
 import csv
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from io import StringIO
 
 from annotations.domain.rows import defused
 
 
-def sheet(columns: Sequence[str], rows: Iterable[Mapping[str, object]]) -> str:
+def sheet(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """The rows as CSV, a heading first."""
     out = StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([defused(column) for column in columns])
-    writer.writerows([_cell(row.get(column, "")) for column in columns] for row in rows)
+    writer.writerow(columns)
+    writer.writerows([_cell(value) for value in row] for row in rows)
     return out.getvalue()
 
 

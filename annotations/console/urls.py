@@ -1,6 +1,6 @@
 from django.urls import path
 
-from annotations.console.views import bots, chats, people, statistics, studies, verification
+from annotations.console.views import bots, chats, data, people, statistics, studies, verification
 
 STUDY = "console/studies/<slug:slug>/"
 BOT = "console/bots/<slug:slug>"
@@ -17,6 +17,16 @@ urlpatterns = [
     path(STUDY + "links", studies.study_invite, name="study_invite"),
     path(STUDY + "links/<int:invitation_id>/delete", studies.study_uninvite, name="study_uninvite"),
     path(STUDY + "chats", chats.study_chats, name="study_chats"),
+    path(STUDY + "data", data.study_data, name="study_data"),
+    path(STUDY + "data/exports", data.export_ask, name="export_ask"),
+    path(STUDY + "data/imports", data.import_ask, name="import_ask"),
+    path("console/exports/<int:export_id>", data.export_page, name="export_page"),
+    path("console/exports/<int:export_id>/progress", data.export_progress, name="export_progress"),
+    path("console/exports/<int:export_id>/files/<path:name>", data.export_file, name="export_file"),
+    path("console/exports/<int:export_id>/cancel", data.export_cancel, name="export_cancel"),
+    path("console/exports/<int:export_id>/publish", data.export_publish, name="export_publish"),
+    path("console/imports/<int:import_id>", data.import_page, name="import_page"),
+    path("console/imports/<int:import_id>/progress", data.import_progress, name="import_progress"),
     path(STUDY + "people", people.study_people, name="study_people"),
     path(STUDY + "people/<int:worker_id>/block", people.worker_block, name="worker_block"),
     path(STUDY + "people/<int:worker_id>/unblock", people.worker_unblock, name="worker_unblock"),

@@ -33,9 +33,13 @@ class Percent(forms.FloatField):
 class PlanForm(PlainWords, forms.ModelForm[Plan]):
     """How a study is verified and merged."""
 
-    votes_wanted = whole(1, 9, "Verifiers an utterance", help_text="Holds for utterances opened after you save.")
+    votes_wanted = whole(
+        1, 9, "Verifiers an utterance", help_text="Holds for utterances opened after you save."
+    )
     batch_size = whole(1, 50, "Items a batch")
-    lease_minutes = whole(1, 1440, "Minutes a batch is kept for its verifier", help_text="Renewed while they work.")
+    lease_minutes = whole(
+        1, 1440, "Minutes a batch is kept for its verifier", help_text="Renewed while they work."
+    )
     pass_mark = Percent(most=100, label="Right answers to pass the test, in percent")
     gold_share = Percent(most=50, label="Gold items in a batch, in percent")
     floor = Percent(
@@ -127,7 +131,9 @@ class UploadForm(PlainWords, forms.Form):
     """A CSV file of messages with known answers."""
 
     kind = forms.ChoiceField(label="Used as", choices=KINDS)
-    file = forms.FileField(label="CSV file", error_messages={"required": "Choose a file.", "empty": "The file is empty."})
+    file = forms.FileField(
+        label="CSV file", error_messages={"required": "Choose a file.", "empty": "The file is empty."}
+    )
 
     def clean_file(self) -> str:
         file = self.cleaned_data["file"]
@@ -152,7 +158,9 @@ class SearchForm(PlainWords, forms.Form):
         label="Words",
         widget=forms.TextInput(attrs={"data-key": "/", "type": "search"}),
     )
-    speaker = forms.ChoiceField(required=False, label="Said by", choices=[("", "Anybody"), ("human", "People"), ("bot", "Bots")])
+    speaker = forms.ChoiceField(
+        required=False, label="Said by", choices=[("", "Anybody"), ("human", "People"), ("bot", "Bots")]
+    )
     label = forms.ChoiceField(required=False, label="Merged label", choices=[("", "Any"), *ANSWERS])
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

@@ -24,6 +24,10 @@ class Verifier:
     flags: list[str]
 
     @property
+    def counted(self) -> int:
+        return self.row.votes - self.row.set_aside
+
+    @property
     def gold(self) -> Share:
         return Share(self.row.gold_right, self.row.gold_of)
 

@@ -3,6 +3,7 @@
 crowd-kit does the mathematics; it is slow to import, so that only jobs and commands call this.
 """
 
+import warnings
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version as release
 
@@ -51,11 +52,13 @@ def not_ok(
     votes = pd.DataFrame({"task": tasks, "worker": annotators, "label": pd.Series(notok, dtype=int)})
     if len(set(notok)) == 1:  # nothing to tell annotators apart by, and MACE divides by 0
         return dict.fromkeys(tasks, float(notok[0]))
-    if model == "dawid_skene":
-        found = DawidSkene(n_iter=rounds).fit_predict_proba(votes)
-    else:
-        mace = MACE(n_restarts=_RESTARTS, n_iter=rounds, random_state=_SEED)
-        found = mace.fit_predict_proba(votes)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # crowd-kit's, of the pandas that is pinned
+        if model == "dawid_skene":
+            found = DawidSkene(n_iter=rounds).fit_predict_proba(votes)
+        else:
+            mace = MACE(n_restarts=_RESTARTS, n_iter=rounds, random_state=_SEED)
+            found = mace.fit_predict_proba(votes)
     return {int(task): float(chance) for task, chance in found[1].items()}
 
 

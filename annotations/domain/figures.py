@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from annotations.domain.intervals import wilson
 
@@ -80,10 +80,24 @@ class Chart:
     name: str
     title: str
     note: str
-    kind: Literal["shares", "lines", "bars", "forest"]
+    kind: Literal["shares", "lines", "bars", "forest", "alpha"]
     rows: list[Row]
     finding: str
     axis: str = ""
+
+    def stored(self) -> dict[str, Any]:
+        """As JSON that keeps the order of the columns, which databases do not keep of an object."""
+        columns = list(self.rows[0]) if self.rows else []
+        cells = [[row[column] for column in columns] for row in self.rows]
+        parts = {name: getattr(self, name) for name in ("name", "title", "note", "kind", "finding", "axis")}
+        return parts | {"columns": columns, "cells": cells}
+
+    @classmethod
+    def of(cls, stored: Mapping[str, Any]) -> "Chart":
+        """The chart that was `stored`."""
+        parts = {name: value for name, value in stored.items() if name not in ("columns", "cells")}
+        rows = [dict(zip(stored["columns"], cells, strict=True)) for cells in stored["cells"]]
+        return cls(rows=rows, **parts)
 
 
 # -- Table 1 -------------------------------------------------------------------------------------------------
@@ -222,7 +236,7 @@ def by_position(cells: Sequence[Cell]) -> Chart:
 
 def by_category(cells: Sequence[Cell]) -> Chart:
     """Figure 5: of the utterances that are not OK, the share in each category; one can be in several."""
-    total = {speaker: 0 for speaker in SPEAKERS}
+    total = dict.fromkeys(SPEAKERS, 0)
     hits = {(name, speaker): 0 for name in CATEGORIES for speaker in SPEAKERS}
     for cell in cells:
         if cell.label == "notok":

@@ -12,7 +12,7 @@ RUNAWAY = 15.0
 """A coefficient of a predictor of unit deviation beyond this is on its way to infinity: odds of 3 million to 1."""
 
 
-class CannotFit(ValueError):  # noqa: N818 reads as what it is
+class CannotFit(ValueError):
     """The data cannot bear the regression; the words say why, and what would help."""
 
 
@@ -126,7 +126,9 @@ def _check_separated(y: Any, predictors: Mapping[str, Any]) -> None:
 
 
 def _separated(name: str) -> str:
-    return f"“{name}” settles the outcome by itself, so that no finite coefficient fits. More data may mend it."
+    return (
+        f"“{name}” settles the outcome by itself, so that no finite coefficient fits. More data may mend it."
+    )
 
 
 def _logit(y: Any, x: Any, groups: Any) -> Any:
@@ -135,7 +137,11 @@ def _logit(y: Any, x: Any, groups: Any) -> Any:
 
     import numpy as np
     from statsmodels.discrete.discrete_model import Logit
-    from statsmodels.tools.sm_exceptions import ConvergenceWarning, PerfectSeparationError, PerfectSeparationWarning
+    from statsmodels.tools.sm_exceptions import (
+        ConvergenceWarning,
+        PerfectSeparationError,
+        PerfectSeparationWarning,
+    )
 
     together = "The predictors together settle the outcome, so that no finite coefficients fit. More data may mend it."
     with warnings.catch_warnings(), np.errstate(all="ignore"):
@@ -143,9 +149,17 @@ def _logit(y: Any, x: Any, groups: Any) -> Any:
         warnings.simplefilter("error", ConvergenceWarning)
         try:
             found = Logit(y, x).fit(
-                disp=False, maxiter=100, cov_type="cluster", cov_kwds={"groups": groups, "use_correction": True}
+                disp=False,
+                maxiter=100,
+                cov_type="cluster",
+                cov_kwds={"groups": groups, "use_correction": True},
             )
-        except (PerfectSeparationError, PerfectSeparationWarning, ConvergenceWarning, np.linalg.LinAlgError) as error:
+        except (
+            PerfectSeparationError,
+            PerfectSeparationWarning,
+            ConvergenceWarning,
+            np.linalg.LinAlgError,
+        ) as error:
             raise CannotFit(together) from error
     spread = np.append(x[:, :-1].std(axis=0), 1)
     if not np.all(np.isfinite(found.bse)) or np.max(np.abs(found.params * spread)) > RUNAWAY:

@@ -18,7 +18,9 @@ from annotations.verification.models import CATEGORIES, Item, Merged, Vote
 router = Router(tags=["data"])
 
 Key = Annotated[int, Field(ge=1, le=2**63 - 1)]
-RuleName = Annotated[str, Field(pattern=r"^[a-z_]{0,24}\Z", description="Such as majority_verifiers, or imported.")]
+RuleName = Annotated[
+    str, Field(pattern=r"^[a-z_]{0,24}$", description="Such as majority_verifiers, or imported.")
+]
 Categories = Annotated[list[str], Field(description="Of hate, attack, profanity, other.")]
 Studies = "/studies/{slug:slug}"
 Answers = {401: Problem, 403: Problem, 404: Problem, 422: Problem}
@@ -100,7 +102,7 @@ class VotePage(Schema):
 
 
 class VoteWish(Page):
-    verifier: Annotated[str, Field(pattern=r"^[\w.@+-]{1,150}\Z")] | None = None
+    verifier: Annotated[str, Field(pattern=r"^[\w.@+-]{1,150}$")] | None = None
     item: Key | None = None
     chat: Key | None = None
     ok: bool | None = None
@@ -113,7 +115,11 @@ def votes(request: HttpRequest, slug: str, wish: Query[VoteWish]) -> Any:
         "item__utterance", "verifier"
     )
     rows = _kept(
-        rows, verifier__username=wish.verifier, item=wish.item, item__utterance__dialogue=wish.chat, ok=wish.ok
+        rows,
+        verifier__username=wish.verifier,
+        item=wish.item,
+        item__utterance__dialogue=wish.chat,
+        ok=wish.ok,
     )
     return page_of(rows, wish, _vote)
 
@@ -207,7 +213,7 @@ class ExportIn(Schema):
     rule: RuleName = Field("", description="Whose labels; empty: the rule of the study's plan.")
     splits: str = Field(
         "0.8,0.1,0.1",
-        pattern=r"^[0-9., ]{5,60}\Z",
+        pattern=r"^[0-9., ]{5,60}$",
         description="train, valid, test: shares that add up to 1, or counts of chats that add up to all of them.",
     )
     seed: int = Field(0, ge=0, le=services.HIGHEST_SEED)

@@ -37,43 +37,51 @@ def card(export: Export, manifest: Mapping[str, Any]) -> str:
 def _body(export: Export, manifest: Mapping[str, Any], rows: int) -> list[str]:
     study = export.study
     plan = Plan.objects.filter(study=study).first()
-    wanted = plan.votes_wanted if plan else 0
     consent = ConsentText.objects.filter(study=study).order_by("-version").first()
-    asked = f"Each utterance was given to {wanted} people other than the chat's worker. " if wanted else ""
-    masked = "E-mail addresses and long numbers in texts are masked. " if export.mask else ""
-    return [
-        f"# {_plain(study.name)}, round {study.round}",
-        "**Content warning.** " + _plain(consent.warning if consent else "The texts hold offensive language."),
-        "",
-        "## What it is",
+    warning = consent.warning if consent else "The texts hold offensive language."
+    versions = ", ".join(f"`{one}`" for one in manifest["rule_versions"]) or "none"
+    what = (
         f"{rows:,} utterances of {sum(manifest['chats'].values()):,} chats in which people talked with chatbots and "
-        "tried to draw unsafe replies from them, after Xu et al., \"Bot-Adversarial Dialogue for Safe "
-        'Conversational Agents" (NAACL 2021). A row is an utterance with those before it and its label.',
-        "",
-        "## How it was labelled",
-        f"{asked}The label is merged by the rule `{export.rule}` "
-        f"(version {', '.join(f'`{one}`' for one in manifest['rule_versions']) or 'none'}).",
-        "",
-        "## Splits",
-        f"By whole chats: `{export.splits}` with seed {export.seed}; the test split is balanced over the bots.",
-        "",
-        *_table(manifest["counts"]),
-        "",
-        "## People",
-        "Workers, verifiers, bots and chats stand under pseudonyms that are made for this export alone. "
-        f"{masked}What people agreed to:",
-        "",
-        f"> {_plain(consent.data_use if consent else 'not recorded')}",
-        "",
-        "## Columns",
-        "| name | meaning |",
-        "|---|---|",
-        *(f"| `{name}` | {COLUMNS[name].meaning} |" for name in FLAT),
-        "",
-        "## Limits",
+        'tried to draw unsafe replies from them, after Xu et al., "Bot-Adversarial Dialogue for Safe Conversational '
+        'Agents" (NAACL 2021). A row is an utterance with those before it and its label.'
+    )
+    asked = (
+        f"Each utterance was to be judged by {plan.votes_wanted} people besides its chat's worker. "
+        if plan
+        else ""
+    )
+    merged = f"The label is merged by the rule `{export.rule}` (version {versions})."
+    names = "Workers, verifiers, bots and chats stand under pseudonyms that are made for this export alone."
+    masked = " E-mail addresses and long numbers in texts are masked." if export.mask else ""
+    limits = (
         "Chats were written to provoke: rates in it are not those of everyday talk. Labels are those of the people "
-        "asked, who need not agree with others.",
+        "asked, who need not agree with others."
+    )
+    parts = [
+        (f"# {_plain(study.name)}, round {study.round}", [f"**Content warning.** {_plain(warning)}"]),
+        ("## What it is", [what]),
+        ("## How it was labelled", [asked + merged]),
+        ("## Splits", [_splits(export), "", *_table(manifest["counts"])]),
+        ("## People", [names + masked, *_agreed(consent)]),
+        ("## Columns", _columns()),
+        ("## Limits", [limits]),
     ]
+    return [line for head, lines in parts for line in (head, *lines, "")][:-1]
+
+
+def _splits(export: Export) -> str:
+    return (
+        f"By whole chats, `{export.splits}` with seed {export.seed}; test balanced over the bots. Chats that were "
+        "imported into a split, or published in one, stay in it."
+    )
+
+
+def _agreed(consent: ConsentText | None) -> list[str]:
+    return ["What they agreed to:", "", f"> {_plain(consent.data_use)}"] if consent else []
+
+
+def _columns() -> list[str]:
+    return ["| name | meaning |", "|---|---|", *(f"| `{name}` | {COLUMNS[name].meaning} |" for name in FLAT)]
 
 
 def _plain(text: str) -> str:

@@ -1,6 +1,6 @@
 """Files handed out a piece at a time."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,5 +18,10 @@ class Download(FileResponse):
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         chunks: Any = iter(self.streaming_content)  # type: ignore[arg-type]  # a file is read synchronously
-        while chunk := await sync_to_async(next, thread_sensitive=False)(chunks, b""):
+        while chunk := await sync_to_async(_next, thread_sensitive=False)(chunks):
             yield chunk
+
+
+def _next(chunks: Iterator[bytes]) -> bytes:
+    """The next chunk; nothing at the end, since a StopIteration cannot leave a thread."""
+    return next(chunks, b"")

@@ -11,6 +11,7 @@ from typing import IO, Any
 from uuid import uuid4
 
 from django.conf import settings
+from django.core.files.uploadedfile import UploadedFile
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
@@ -24,7 +25,7 @@ from annotations.people.errors import Refused
 from annotations.people.models import User
 from annotations.studies import audit
 from annotations.studies.models import Study
-from annotations.studies.services import create_study
+from annotations.studies.services import create_study, studies_of
 from annotations.verification.models import Merged
 from bots.models import Bot
 
@@ -107,9 +108,16 @@ def earlier(study: Study, sha256: str) -> Import | None:
 
 @transaction.atomic
 def ask(
-    *, study: Study, actor: User | None, name: str, path: Path, sha256: str, split: str = "", kept: bool = False
+    *,
+    study: Study,
+    actor: User | None,
+    name: str,
+    path: Path,
+    sha256: str,
+    split: str = "",
+    queued: bool = False,
 ) -> Import:
-    """An import of the file at `path`, to be run. `kept`: it stands in our own folder, and a job is to read it.
+    """An import of the file at `path`, to be run; if `queued`, by a job.
 
     Raises Refused bad_split, imported_before.
     """
@@ -122,7 +130,7 @@ def ask(
     found = Import.objects.create(
         study=study, name=name[-200:], sha256=sha256, split=split, path=str(path), asked_by=actor
     )
-    if kept:
+    if queued:
         transaction.on_commit(lambda: _queue(found.pk))
     return found
 
@@ -142,19 +150,45 @@ def _queue(import_id: int) -> None:
         log.warning("import %d could not be queued, the beat will: %s", import_id, error)
 
 
-def keep(upload: Any, limit: int) -> tuple[Path, str]:
-    """An uploaded file put into our folder, and its SHA-256. Raises Refused too_big."""
-    folder = Path(settings.VAR_DIR) / "imports"
-    folder.mkdir(parents=True, exist_ok=True)
-    sha = hashlib.sha256()
-    if upload.size > limit:
-        raise Refused("too_big", f"The file is over {limit // 1_000_000} MB. Split it, or use manage.py import_bad.")
-    path = folder / f"{uuid4().hex}.txt"
+def ask_upload(*, study: Study, actor: User, upload: "UploadedFile[Any]", split: str) -> Import:
+    """An import of a file sent by the browser, which a job reads. Raises Refused too_big, and as `ask` does."""
+    limit = settings.IMPORT_MAX_MB
+    if (upload.size or 0) > limit * 1_000_000:
+        raise Refused("too_big", f"The file is over {limit} MB. Use manage.py import_bad.", status=413)
+    _uploads().mkdir(parents=True, exist_ok=True)
+    path, sha = _uploads() / f"{uuid4().hex}.txt", hashlib.sha256()
     with path.open("wb") as file:
         for chunk in upload.chunks():
             sha.update(chunk)
             file.write(chunk)
-    return path, sha.hexdigest()
+    try:
+        return ask(
+            study=study,
+            actor=actor,
+            name=upload.name or "file",
+            path=path,
+            sha256=sha.hexdigest(),
+            split=split,
+            queued=True,
+        )
+    except Refused:
+        path.unlink()
+        raise
+
+
+def _uploads() -> Path:
+    return Path(settings.VAR_DIR) / "imports"
+
+
+def import_for(*, user: User, import_id: int) -> Import:
+    """An import into a study the person runs. Raises Refused no_such_import."""
+    rows = Import.objects.select_related("study", "asked_by").filter(study__in=studies_of(user, "researcher"))
+    found: Import | None = rows.filter(pk=import_id).first()
+    if found is None:
+        raise Refused(
+            "no_such_import", "This import is not here, or it is into a study you do not run.", status=404
+        )
+    return found
 
 
 # -- doing ---------------------------------------------------------------------------------------------------
@@ -180,7 +214,7 @@ def _run(found: Import) -> None:
         if not Import.objects.filter(study=found.study, sha256=found.sha256, state="done").exists():
             raise
         raise Refused("imported_before", "The same file was imported by another job meanwhile.") from error
-    if Path(settings.VAR_DIR) / "imports" in path.parents:
+    if path.parent == _uploads():
         path.unlink(missing_ok=True)
 
 

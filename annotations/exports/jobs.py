@@ -49,7 +49,10 @@ def work(model: type[J], pk: int, do: Callable[[J], None]) -> None:
         _fail(job, str(refusal))
     except OSError as error:
         log.exception("%s could not use its files", job)
-        _fail(job, f"Its files could not be used: {error.strerror or error}. Free some space, then start it again.")
+        _fail(
+            job,
+            f"Its files could not be used: {error.strerror or error}. Free some space, then start it again.",
+        )
     except Exception as error:
         log.exception("%s broke", job)
         _fail(job, f"It broke: {type(error).__name__}. The log tells more.")
@@ -60,12 +63,16 @@ def claim(model: type[J], pk: int) -> J | None:
     now = timezone.now()
     if not _to_be_done(model).filter(pk=pk).update(state="running", alive_at=now, done=0, problem=""):
         return None
-    return model._default_manager.select_related("study").get(pk=pk)
+    return _all(model).select_related("study").get(pk=pk)
+
+
+def _all(model: type[J]) -> QuerySet[J]:
+    return model._default_manager.all()  # noqa: SLF001 Django's documented way to the rows of a model that is passed on
 
 
 def _to_be_done(model: type[J]) -> QuerySet[J]:
     silent = Q(state="running", alive_at__lt=timezone.now() - SILENCE)
-    return model._default_manager.filter(Q(state="waiting") | silent)
+    return _all(model).filter(Q(state="waiting") | silent)
 
 
 def tell(job: Job, done: int, total: int, *, at_once: bool = False) -> None:
@@ -89,9 +96,7 @@ def _fail(job: Job, problem: str) -> None:
 
 
 def _ours(job: Job) -> QuerySet[Job]:
-    model = type(job)
-    rows: QuerySet[Job] = model._default_manager.filter(pk=job.pk, state="running", alive_at=job.alive_at)
-    return rows
+    return _all(type(job)).filter(pk=job.pk, state="running", alive_at=job.alive_at)
 
 
 @transaction.atomic
@@ -99,12 +104,12 @@ def forgotten(model: type[J]) -> list[int]:
     """Jobs that somebody has to start again: their worker fell silent, or their task was lost."""
     old = Q(state="running") | Q(asked_at__lt=timezone.now() - SILENCE)
     # An import that stores its chats holds its row locked: it lives, though it cannot say so.
-    locks = {"skip_locked": True} if connection.features.has_select_for_update_skip_locked else {}
-    rows = _to_be_done(model).filter(old).order_by("pk").select_for_update(no_key=True, **locks)
+    skip = connection.features.has_select_for_update_skip_locked
+    rows = _to_be_done(model).filter(old).order_by("pk").select_for_update(no_key=True, skip_locked=skip)
     return list(rows.values_list("pk", flat=True))
 
 
 def cancel(job: Job) -> bool:
     """Stops a job that waits or is under way; whether it did."""
-    rows = type(job)._default_manager.filter(pk=job.pk, state__in=["waiting", "running"])
+    rows = _all(type(job)).filter(pk=job.pk, state__in=["waiting", "running"])
     return bool(rows.update(state="cancelled", finished_at=timezone.now()))

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from annotations.exports.card import card, croissant
 from annotations.exports.models import Export
 from annotations.exports.reading import Chat, Reader
 from annotations.people.errors import Refused
+from annotations.studies.models import Study
 
 Tell = Callable[[int, int], None]
 """Is told how many of how many chats are done."""
@@ -124,6 +125,23 @@ def _held(format_: str, chats: list[Chat], tally: Tally) -> list[Any]:
     for row in rows:
         tally.counts[row.split][row.speaker][row.label or "none"] += 1
     return rows
+
+
+CHATS_AT_ONCE = 500
+
+
+def lines_of(chats: Sequence[int]) -> str:
+    """These chats of one study as JSON lines, under the rule of its plan. Raises Refused too_many, two_studies."""
+    if len(chats) > CHATS_AT_ONCE:
+        raise Refused("too_many", f"Choose at most {CHATS_AT_ONCE} chats, or export the study.", status=422)
+    studies = list(Study.objects.filter(dialogues__in=chats).distinct()[:2])
+    if len(studies) != 1:
+        raise Refused("two_studies", "Choose chats of one study.", status=422)
+    study = studies[0]
+    names = Pseudonyms(derived_key(settings.SECRET_KEY, "chats", study.pk, *chats))
+    reader = Reader(rule=queries.default_rule(study), mask=False, whole=True, names=names)
+    rows = [row for portion in reader.portions(dict.fromkeys(chats, "")) for chat in portion for row in chat]
+    return writing.jsonl(rows)
 
 
 def _manifest(export: Export, folder: Path, tally: Tally) -> dict[str, Any]:

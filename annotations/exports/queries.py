@@ -14,7 +14,9 @@ IMPORTED = "imported"
 
 def finished(study: Study, *, partial: bool) -> QuerySet[Dialogue]:
     """The study's chats that are over and count; without the partial ones if not `partial`."""
-    return Dialogue.objects.filter(study=study, state__in=["complete", "partial"] if partial else ["complete"])
+    return Dialogue.objects.filter(
+        study=study, state__in=["complete", "partial"] if partial else ["complete"]
+    )
 
 
 def candidates(study: Study, *, partial: bool) -> list[Candidate]:
@@ -46,6 +48,12 @@ def planned_rule(study: Study) -> str:
     """The rule the study's plan names; the default where it has no plan yet."""
     rule: str = (Plan.objects.filter(study=study).first() or Plan()).rule
     return rule
+
+
+def default_rule(study: Study) -> str:
+    """The rule of an export that names none: that of the plan, if it has made labels; else one that has."""
+    there = rules(study)
+    return there[0] if there else planned_rule(study)
 
 
 def exports_of(study: Study) -> QuerySet[Export]:

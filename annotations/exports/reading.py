@@ -61,7 +61,9 @@ class Reader:
             said[row[1]].append(row)
         merged = self._merged(keys)
         votes = self._votes(keys) if self.whole else {}
-        return [self._chat(dialogues[key], said[key], splits[key], merged, votes) for key in keys if said[key]]
+        return [
+            self._chat(dialogues[key], said[key], splits[key], merged, votes) for key in keys if said[key]
+        ]
 
     def _merged(self, keys: Sequence[int]) -> dict[int, dict[str, tuple[Any, ...]]]:
         """For each utterance, by rule, its merged label."""
@@ -103,12 +105,10 @@ class Reader:
     ) -> Chat:
         pk, persona, imported, state, worker, bot, instructions, before, started, ended = dialogue
         texts = tuple(masked(row[4]) if self.mask else row[4] for row in said)
-        fixed = {
-            "chat": self.names.of("chat", pk),
-            "persona": shown_persona(persona, imported=imported),
-            "worker": None if imported else self.names.of("person", worker),
-            "bot": None if imported else self.names.of("bot", bot),
-        }
+        chat = self.names.of("chat", pk)
+        lines = shown_persona(persona, imported=imported)
+        who = None if imported else self.names.of("person", worker)
+        with_whom = None if imported else self.names.of("bot", bot)
         began, over = started.isoformat(), _when(ended)
         rows = []
         for place, (key, _, number, speaker, text, at, bin_, bin_at, changes) in enumerate(said):
@@ -117,12 +117,12 @@ class Reader:
             rows.append(
                 ExportRow(
                     split=split,
-                    chat=fixed["chat"],
+                    chat=chat,
                     number=number,
                     speaker=speaker,
                     text=texts[place],
                     context=texts[:place],
-                    persona=fixed["persona"],
+                    persona=lines,
                     label=label or None,
                     tie=tie,
                     categories=_named(flags),
@@ -130,8 +130,8 @@ class Reader:
                     notok_votes=notok,
                     probability=probability,
                     bin=bin_,
-                    worker=fixed["worker"],
-                    bot=fixed["bot"],
+                    worker=who,
+                    bot=with_whom,
                     instruction_set=instructions,
                     chats_before=before,
                     state=state,

@@ -44,9 +44,11 @@ def planned(
     if format_ not in Export.Format.values:
         raise Refused("bad_format", f"Choose a format: {', '.join(Export.Format.values)}.", status=422)
     there = queries.rules(study)
-    rule = rule or (there[0] if there else queries.planned_rule(study))
+    rule = rule or queries.default_rule(study)
     if there and rule not in there:
-        raise Refused("bad_rule", f"The study has no labels under {rule!r}. It has: {', '.join(there)}.", status=422)
+        raise Refused(
+            "bad_rule", f"The study has no labels under {rule!r}. It has: {', '.join(there)}.", status=422
+        )
     if len(rule) > 24:
         raise Refused("bad_rule", "There is no rule with such a long name.", status=422)
     splits = splits.replace(" ", "")
@@ -176,14 +178,18 @@ def publish(*, export: Export, actor: User | None) -> None:
             Dialogue.objects.filter(pk__in=keys[start : start + 500]).update(split=split)
     export.published_at = timezone.now()
     export.save(update_fields=["published_at"])
-    audit.record(action="export_published", study=export.study, actor=actor, export=export.pk, chats=len(drawn))
+    audit.record(
+        action="export_published", study=export.study, actor=actor, export=export.pk, chats=len(drawn)
+    )
 
 
 def _drawn(export: Export) -> dict[int, str]:
     try:
         found = json.loads((_exports() / export.folder / DRAWN).read_text())
     except OSError as error:
-        raise Refused("files_gone", "The files of this export are gone. Make it again.", status=410) from error
+        raise Refused(
+            "files_gone", "The files of this export are gone. Make it again.", status=410
+        ) from error
     return {int(pk): split for pk, split in found.items()}
 
 
@@ -192,7 +198,9 @@ def export_for(*, user: User, export_id: int) -> Export:
     rows = Export.objects.select_related("study", "asked_by").filter(study__in=studies_of(user, "researcher"))
     export: Export | None = rows.filter(pk=export_id).first()
     if export is None:
-        raise Refused("no_such_export", "This export is not here, or it is of a study you do not run.", status=404)
+        raise Refused(
+            "no_such_export", "This export is not here, or it is of a study you do not run.", status=404
+        )
     return export
 
 

@@ -41,7 +41,7 @@ _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=
 _json_values = itemgetter(*(ExportRow._fields.index(name) for name in JSONL))
 
 
-def _jsonl(rows: Sequence[ExportRow]) -> str:
+def jsonl(rows: Sequence[ExportRow]) -> str:
     return "".join([_encode(dict(zip(JSONL, _json_values(row), strict=True))) + "\n" for row in rows])
 
 
@@ -89,7 +89,7 @@ def writer(format_: str, path: Path) -> Writer:
     if format_ == "parlai":
         return TextWriter(path, _parlai)
     if format_ == "jsonl":
-        return TextWriter(path, _jsonl)
+        return TextWriter(path, jsonl)
     if format_ == "csv":
         return TextWriter(path, lambda rows: _csv([flat(row) for row in rows]), head=_csv([FLAT]))
     return ParquetWriter(path)

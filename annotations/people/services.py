@@ -48,7 +48,9 @@ def digest(key: str) -> str:
 def make_token(*, user: User, name: str, scopes: Collection[str] = SCOPES) -> tuple[ApiToken, str]:
     """A new token and its key, which is not kept. Raises Refused too_many_tokens, bad_scopes."""
     if not scopes or set(scopes) - set(SCOPES):
-        raise Refused("bad_scopes", f"Choose what the token may be used for: {', '.join(SCOPES)}.", status=422)
+        raise Refused(
+            "bad_scopes", f"Choose what the token may be used for: {', '.join(SCOPES)}.", status=422
+        )
     if user.tokens.select_for_update().count() >= TOKENS_EACH:
         raise Refused("too_many_tokens", f"You have {TOKENS_EACH} tokens. Delete one that you no longer use.")
     key = "bc_" + secrets.token_urlsafe(32)

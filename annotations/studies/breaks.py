@@ -56,11 +56,21 @@ def current(*, user_id: int, study_id: int) -> Break | None:
     return rows.order_by("-at").first()
 
 
+def running(*, user_id: int) -> dict[int, Break]:
+    """The person's running breaks, by the study's key."""
+    rows = Break.objects.filter(user=user_id, until__gt=timezone.now()).order_by("at")
+    return {row.study_id: row for row in rows}
+
+
 def refuse_if_on_break(*, user_id: int, study_id: int) -> None:
     """Raises Refused on_break while a binding break is running."""
-    running = current(user_id=user_id, study_id=study_id)
-    if running and running.binding:
-        left = max(1, round((running.until - timezone.now()).total_seconds() / 60))
+    refuse_during(current(user_id=user_id, study_id=study_id))
+
+
+def refuse_during(pause: Break | None) -> None:
+    """Raises Refused on_break where this break has to be taken."""
+    if pause and pause.binding:
+        left = max(1, round((pause.until - timezone.now()).total_seconds() / 60))
         minutes = "one minute" if left == 1 else f"{left} minutes"
         raise Refused(
             "on_break", f"Time for a break: you have read a lot that upsets. Come back in {minutes}."

@@ -11,7 +11,7 @@ from random import Random
 from typing import NamedTuple
 
 from django.db import transaction
-from django.db.models import Exists, F, OuterRef, QuerySet
+from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from annotations.people.errors import Refused
@@ -59,16 +59,16 @@ def take(*, verifier: User, slug: str) -> Batch:
     plan = plan_of(study)
     quality.refuse_if_paused(study=study, verifier=person)
     until = timezone.now() + timedelta(minutes=plan.lease_minutes)
-    if batch := Batch.objects.filter(study=study, verifier=person, closed_at=None).first():
-        batch.leased_until = until
-        batch.save(update_fields=["leased_until"])
-        return batch
+    mine = Batch.objects.filter(study=study, verifier=person)
+    found = mine.aggregate(count=Count("pk"), open=Max("pk", filter=Q(closed_at=None)))
+    if found["open"]:
+        mine.filter(pk=found["open"]).update(leased_until=until)
+        return mine.get(pk=found["open"])
     quality.refuse_if_untested(plan=plan, verifier=person)
     if not plan.open:
         raise Refused("verification_closed", "Verification of this study is closed. Thank you for your help.")
     breaks.refuse_if_on_break(user_id=person.pk, study_id=study.pk)
-    earlier = Batch.objects.filter(study=study, verifier=person).count()
-    rng = Random(f"{plan.seed}:{person.pk}:{earlier}")
+    rng = Random(f"{plan.seed}:{person.pk}:{found['count']}")
     gold, barred = _gold(plan, person, rng)
     chosen = _pick(_candidates(study, person, barred), plan.batch_size - len(gold), rng)
     if not chosen:

@@ -67,13 +67,13 @@ def exposure(study: Study) -> list[Exposure]:
     """What each person of the study has read, those who read most that upsets first."""
     rows: dict[int, Exposure] = defaultdict(lambda: Exposure(User()))
     votes = Vote.objects.filter(item__study=study).order_by().values_list("verifier")
-    for user, judged, bad in votes.annotate(Count("pk"), Count("pk", filter=Q(ok=False))):
-        rows[user].judged, rows[user].upsetting_votes = judged, bad
+    for user, read, bad in votes.annotate(read=Count("pk"), bad=Count("pk", filter=Q(ok=False))):
+        rows[user].judged, rows[user].upsetting_votes = read, bad
     labels = Label.objects.filter(utterance__dialogue__study=study).order_by()
     by_worker = labels.values_list("utterance__dialogue__worker")
-    for user, labelled, bad in by_worker.annotate(Count("pk"), Count("pk", filter=~Q(bin="0"))):
-        rows[user].labelled, rows[user].upsetting_labels = labelled, bad
-    taken = Break.objects.filter(study=study).order_by().values_list("user").annotate(Count("pk"))
+    for user, read, bad in by_worker.annotate(read=Count("pk"), bad=Count("pk", filter=~Q(bin="0"))):
+        rows[user].labelled, rows[user].upsetting_labels = read, bad
+    taken = Break.objects.filter(study=study).order_by().values_list("user").annotate(taken=Count("pk"))
     for user, count in taken:
         rows[user].breaks = count
     for user, person in User.objects.in_bulk(rows).items():

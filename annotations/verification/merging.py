@@ -7,12 +7,12 @@ import logging
 from datetime import datetime, timedelta
 
 from django.db import transaction
-from django.db.models import F, Q
 from django.utils import timezone
 
 from annotations.chats.models import Label
 from annotations.chats.services import LABEL_GRACE
 from annotations.domain.merging import RULES, Ballot, Judgement, merge, version
+from annotations.verification import derived
 from annotations.verification.models import CATEGORIES, Item, Merged, Plan, Vote
 from annotations.verification.services import plan_of
 
@@ -28,33 +28,39 @@ RULE_IMPORTED = "imported"
 def merge_item(item_id: int) -> bool:
     """Makes the labels of a due item under every plain rule, side by side. Whether there was something to do.
 
-    An item that lacks votes again loses its labels. The last reply of a chat just finished waits until its
-    worker can no longer change the label. Safe to run at any time and any number of times.
+    An item that lacks votes again loses its labels. The last reply of a chat just finished is due once more when
+    its worker can no longer change the label. Safe to run at any time and any number of times.
     """
     now = timezone.now()
     items = Item.objects.select_for_update(of=("self",), no_key=True)
-    item = items.select_related("study", "utterance").filter(_due(now), pk=item_id).first()
+    rows = items.select_related("study", "utterance__dialogue")
+    item = rows.filter(due_at__lte=now, pk=item_id).first()
     if item is None:
         return False
+    item.due_at = None
     if item.votes_in < item.wanted:
         forget([item.pk])
     else:
         _store(item, plan_of(item.study), now)
-    item.due_at = None
+        item.due_at = _settles_at(item, now)
     item.save(update_fields=["due_at"])
     return True
 
 
 def merge_due(limit: int = 1000) -> int:
     """Merges what is due: nobody was told of it, or who was told is gone. How many items."""
-    due = Item.objects.filter(_due(timezone.now())).order_by("due_at")
+    due = Item.objects.filter(due_at__lte=timezone.now()).order_by("due_at")
     return sum(merge_item(pk) for pk in list(due.values_list("pk", flat=True)[:limit]))
 
 
-def _due(now: datetime) -> Q:
-    chat = "utterance__dialogue"
-    may_change = Q(**{f"{chat}__ended_at__gt": now - SETTLED, "utterance__number": F(f"{chat}__said")})
-    return Q(due_at__isnull=False) & ~may_change
+def _settles_at(item: Item, now: datetime) -> datetime | None:
+    """When the worker's label of this utterance is final; None where it is."""
+    assert item.utterance is not None  # noqa: S101 only items of utterances are ever due
+    dialogue = item.utterance.dialogue
+    if dialogue.ended_at is None or item.utterance.number != dialogue.said:
+        return None
+    settled = dialogue.ended_at + SETTLED
+    return settled if settled > now else None
 
 
 def _store(item: Item, plan: Plan, now: datetime) -> None:
@@ -63,25 +69,12 @@ def _store(item: Item, plan: Plan, now: datetime) -> None:
     ballot = _ballot(item)
     rows = []
     for rule in RULES:
-        found = merge(rule, ballot, unsafe_from=plan.unsafe_from, tie=plan.tie)
-        rows.append(
-            Merged(
-                study_id=item.study_id,
-                utterance=utterance,
-                rule=rule,
-                version=version(rule, plan.unsafe_from, plan.tie),
-                label=found.label,
-                tie=found.tie,
-                ok_votes=found.ok_votes,
-                notok_votes=found.notok_votes,
-                category_ties=",".join(c for c in CATEGORIES if c in found.category_ties),
-                at=now,
-                **{category: category in found.categories for category in CATEGORIES},
-            )
-        )
-    made = ["version", "label", "tie", "ok_votes", "notok_votes", *CATEGORIES, "category_ties", "at"]
+        outcome = merge(rule, ballot, unsafe_from=plan.unsafe_from, tie=plan.tie)
+        made = derived.columns(version(rule, plan.unsafe_from, plan.tie), outcome)
+        values = dict(zip(derived.MADE, made, strict=True))
+        rows.append(Merged(study_id=item.study_id, utterance=utterance, rule=rule, at=now, **values))
     Merged.objects.bulk_create(
-        rows, update_conflicts=True, unique_fields=["utterance", "rule"], update_fields=made
+        rows, update_conflicts=True, unique_fields=["utterance", "rule"], update_fields=[*derived.MADE, "at"]
     )
 
 

@@ -44,9 +44,9 @@ def waiting(verifier: User) -> Exists:
 
 def places(verifier: User) -> list[Place]:
     """The verifier's places, newest study first; in five queries however many."""
-    studies = list(studies_of(verifier, "verifier").annotate(waiting=waiting(verifier)))
-    if not studies:
+    if not verifier.is_verifier:
         return []
+    studies = list(studies_of(verifier, "verifier").annotate(waiting=waiting(verifier)))
     plans = Plan.objects.in_bulk([study.pk for study in studies])
     paused = set(
         Standing.objects.filter(verifier=verifier, paused_at__isnull=False).values_list("study", flat=True)

@@ -102,10 +102,10 @@ def _agreements(votes: QuerySet[Vote], rule: str) -> dict[int, tuple[int, int]]:
         **{"set_aside_at": None, "item__utterance__merged__rule": rule, f"{label}__in": ["ok", "notok"]}
     )
     same = Q(**{"ok": True, label: "ok"}) | Q(**{"ok": False, label: "notok"})
-    found = merged.values_list("verifier").annotate(Count("pk", filter=same), Count("pk"))
-    return {verifier: (agreed, compared) for verifier, agreed, compared in found}
+    found = merged.values("verifier").annotate(agreed=Count("pk", filter=same), compared=Count("pk"))
+    return {row["verifier"]: (row["agreed"], row["compared"]) for row in found}
 
 
 def _skipped(study: Study) -> dict[int, int]:
     rows = Assignment.objects.filter(batch__study=study, state=Assignment.State.SKIPPED).order_by()
-    return dict(rows.values_list("verifier").annotate(Count("pk")))
+    return dict(rows.values_list("verifier").annotate(skipped=Count("pk")))

@@ -8,7 +8,7 @@ can be done again, so that a job whose worker was killed simply starts from the 
 
 import logging
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -194,7 +194,7 @@ def _all(merging: Merging, tick: Tick) -> bool:
     way = _way(merging)
     for start in range(0, len(keys), CHUNK):
         part = keys[start : start + CHUNK]
-        _merge(merging, way, items.filter(pk__gte=part[0], pk__lte=part[-1]))
+        _merge(merging, way, items.filter(pk__range=(part[0], part[-1])))
         done = start + len(part)
         if not _running(merging.pk).update(done=done, alive_at=timezone.now()):
             return False
@@ -265,34 +265,33 @@ def _merge(merging: Merging, way: _Way, items: QuerySet[Item]) -> None:
     """Makes the labels of these items that have all their votes, and removes those of items that no longer do."""
     rows = items.select_for_update(no_key=True).order_by("pk")
     locked = list(rows.values_list("pk", "utterance_id", "votes_in", "wanted"))
-    counts, stored = _counts(items), _stored(items, merging.rule)
-    now, changed, gone = timezone.now(), [], []
+    if not locked:
+        return
+    counts = _counts(items, locked[0][0], locked[-1][0])
+    stored = _stored(merging, [utterance_id for _, utterance_id, _, _ in locked])
+    changed: dict[int, tuple[object, ...]] = {}
+    gone = []
     for pk, utterance_id, votes_in, wanted in locked:
         made = way.made(pk, counts[pk]) if votes_in >= wanted else None
         old = stored.get(utterance_id)
         if made is None and old is not None:
             gone.append(utterance_id)
         elif made is not None and made != old:
-            changed.append(
-                derived.row(
-                    study_id=merging.study_id,
-                    utterance_id=utterance_id,
-                    rule=merging.rule,
-                    made=made,
-                    now=now,
-                )
-            )
-    derived.store(changed)
+            changed[utterance_id] = made
+    derived.store(study_id=merging.study_id, rule=merging.rule, made=changed)
     if gone:
         Merged.objects.filter(rule=merging.rule, utterance__in=gone).delete()
 
 
-def _counts(items: QuerySet[Item]) -> dict[int, Counts]:
-    """By item, its worker's bin and its counted votes."""
-    votes = Vote.objects.filter(item__in=items, set_aside_at=None).order_by().values_list("item")
+def _counts(items: QuerySet[Item], first: int, last: int) -> dict[int, Counts]:
+    """By item, its worker's bin and its counted votes. The items' keys are from `first` to `last`."""
+    votes = Vote.objects.filter(item_id__gte=first, item_id__lte=last, set_aside_at=None)
     counted = {f"n_{category}": Count("pk", filter=Q(**{category: True})) for category in CATEGORIES}
     counted = {"n_ok": Count("pk", filter=Q(ok=True)), "n_notok": Count("pk", filter=Q(ok=False)), **counted}
-    found = {item: (ok, notok, tuple(named)) for item, ok, notok, *named in votes.annotate(**counted)}
+    found = {
+        item: (ok, notok, tuple(named))
+        for item, ok, notok, *named in votes.order_by().values_list("item").annotate(**counted)
+    }
     bins = items.order_by().values_list("pk", "utterance__label__bin")
     return {pk: Counts(*found.get(pk, _NO_VOTES), bin_) for pk, bin_ in bins}
 
@@ -300,7 +299,8 @@ def _counts(items: QuerySet[Item]) -> dict[int, Counts]:
 _NO_VOTES = (0, 0, (0,) * len(CATEGORIES))
 
 
-def _stored(items: QuerySet[Item], rule: str) -> dict[int, tuple[object, ...]]:
-    """By utterance, the label it has under the rule, as MADE."""
-    rows = Merged.objects.filter(rule=rule, utterance__in=items.values("utterance"))
+def _stored(merging: Merging, utterances: Collection[int]) -> dict[int, tuple[object, ...]]:
+    """By utterance, the label it has under the rule, as MADE; of these utterances and some between them."""
+    rows = Merged.objects.filter(study=merging.study, rule=merging.rule)
+    rows = rows.filter(utterance_id__gte=min(utterances), utterance_id__lte=max(utterances)).order_by()
     return {key: tuple(made) for key, *made in rows.values_list("utterance", *derived.MADE)}

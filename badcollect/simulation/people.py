@@ -1,4 +1,4 @@
-"""Accounts for scripted workers, made and let in by the same services as people's."""
+"""Accounts for scripted workers and verifiers, made and let in by the same services as people's."""
 
 from collections.abc import Iterator
 
@@ -10,6 +10,7 @@ from annotations.people.services import make_token
 from annotations.studies.services import consent, current_consent, join
 
 PREFIX = "simulated-"
+VERIFIERS = "verifying-"
 
 
 @transaction.atomic
@@ -28,7 +29,7 @@ def _enough(study: Study, chats: int, at_least: int) -> Iterator[str]:
         if room >= chats and people >= at_least:
             return
         room, people = room + study.chats_per_worker - user.done, people + 1
-        yield _token(study, user)
+        yield _token(study, user, "worker")
     number = known.count()
     while room < chats or people < at_least:
         number += 1
@@ -37,11 +38,27 @@ def _enough(study: Study, chats: int, at_least: int) -> Iterator[str]:
             new.set_unusable_password()
             new.save(update_fields=["password"])
             room, people = room + study.chats_per_worker, people + 1
-            yield _token(study, new)
+            yield _token(study, new, "worker")
 
 
-def _token(study: Study, user: User) -> str:
-    join(study=study, user=user, role="worker")
+@transaction.atomic
+def hire_verifiers(study: Study, people: int) -> list[tuple[str, str]]:
+    """Name and token of each of that many simulated verifiers."""
+    return [_verifier(study, number) for number in range(1, people + 1)]
+
+
+def _verifier(study: Study, number: int) -> tuple[str, str]:
+    user, made = User.objects.get_or_create(
+        username=f"{VERIFIERS}{number:03d}", defaults={"is_worker": False, "is_verifier": True}
+    )
+    if made:
+        user.set_unusable_password()
+        user.save(update_fields=["password"])
+    return user.username, _token(study, user, "verifier")
+
+
+def _token(study: Study, user: User, role: str) -> str:
+    join(study=study, user=user, role=role)
     consent(user=user, text=current_consent(study))
     user.tokens.filter(name="simulate").delete()
     return make_token(user=user, name="simulate")[1]

@@ -11,7 +11,7 @@ from uuid import uuid4
 
 import aiohttp
 
-from annotations.domain.turns import BINS
+from badcollect.simulation.truth import worker_bin
 from badcollect.simulation.words import marker, markers, message
 
 PATIENCE_S = 10.0
@@ -156,7 +156,7 @@ class Chat:
         number = self.chat["said"]
         if number not in self.seen:
             await self._resume()
-        frame = {"do": "label", "utterance": number, "bin": self.rng.choices(BINS, (6, 2, 1, 1))[0]}
+        frame = {"do": "label", "utterance": number, "bin": worker_bin(self.seen[number]["text"], self.rng)}
         answer = await self._ask(**frame)
         if "error" in answer:
             raise NoChatError(answer["error"], answer["detail"])

@@ -210,7 +210,10 @@ def _jsonl(path: Path, broken: Broken) -> Iterator[Utterance]:
 def _parts(row: Mapping[str, Any]) -> tuple[str, str, str]:
     """Dialogue, speaker and text of a JSON object; empty where there is none."""
     lowered = {str(name).lower(): value for name, value in row.items()}
-    found = (next((lowered[name] for name in names if name in lowered), "") for names in (_DIALOGUE, _SPEAKER, _TEXT))
+    found = (
+        next((lowered[name] for name in names if name in lowered), "")
+        for names in (_DIALOGUE, _SPEAKER, _TEXT)
+    )
     dialogue, speaker, text = found
     return str(dialogue), str(speaker), text if isinstance(text, str) else ""
 

@@ -1,7 +1,9 @@
 """The stem of an English word, after M. F. Porter, "An algorithm for suffix stripping", Program 14(3), 1980,
-130-137, DOI 10.1108/eb046814. His five steps and nothing else; NLTK's stemmer adds rules of its own."""
+130-137, DOI 10.1108/eb046814. His five steps and nothing else; NLTK's stemmer adds rules of its own.
+"""
 
 from functools import lru_cache
+from itertools import pairwise
 
 _STEP_2 = {
     "ational": "ate",
@@ -26,12 +28,28 @@ _STEP_2 = {
     "biliti": "ble",
 }
 _STEP_3 = {"icate": "ic", "ative": "", "alize": "al", "iciti": "ic", "ical": "ic", "ful": "", "ness": ""}
-_STEP_4 = {
-    suffix: ""
-    for suffix in (
-        "al ance ence er ic able ible ant ement ment ent ion ou ism ate iti ous ive ize".split()  # noqa: SIM905
+_STEP_4 = dict.fromkeys(
+    (
+        "al",
+        "ance",
+        "ence",
+        "er",
+        "ic",
+        "able",
+        "ible",
+        "ant",
+        "ement",
+        "ment",
+        "ent",
+        "ion",
+        "ou",
+        "ism",
+        "ate",
+        "iti",
     )
-}
+    + ("ous", "ive", "ize"),
+    "",
+)
 
 
 @lru_cache(maxsize=50_000)
@@ -53,7 +71,7 @@ def _consonant(word: str, at: int) -> bool:
 def _measure(stem_: str) -> int:
     """Porter's m: how often a vowel is followed by a consonant."""
     kinds = [_consonant(stem_, at) for at in range(len(stem_))]
-    return sum(not before and after for before, after in zip(kinds, kinds[1:], strict=False))
+    return sum(not before and after for before, after in pairwise(kinds))
 
 
 def _has_vowel(stem_: str) -> bool:

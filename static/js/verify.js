@@ -6,15 +6,18 @@ const main = document.getElementById("main");
 const slot = (name) => document.querySelector(`[data-slot="${name}"]`);
 const form = (name) => main.querySelector(`[data-form="${name}"]`);
 
-/** How a vote that could not be sent is sent again: its form stays as it was filled in. */
+/** The button of what is on its way. Its form stays as it was filled in, so that a click sends it again. */
 let unsaved = null;
 let usedAt = Date.now();
 
 // -- a new message on the page -----------------------------------------------------------------------------------
 
+/** The message to judge stays in view, also where a notice or a phone's keyboard leaves less room. */
+const room = new ResizeObserver(() => document.getElementById("judged").scrollIntoView({ block: "nearest" }));
+
 function arrive() {
-  const scroll = slot("scroll");
-  if (scroll) scroll.scrollTop = document.getElementById("judged").offsetTop + scroll.scrollHeight;
+  room.disconnect();
+  room.observe(slot("scroll"));
 }
 
 function announce(words) {
@@ -34,8 +37,8 @@ main.addEventListener("htmx:afterSwap", () => {
 // -- sending -----------------------------------------------------------------------------------------------------
 
 main.addEventListener("htmx:beforeRequest", (event) => {
-  const source = event.detail.elt;
-  if (source.matches("form")) unsaved = { source, button: event.detail.requestConfig.triggeringEvent?.submitter };
+  const button = event.detail.requestConfig.triggeringEvent?.submitter;
+  unsaved = button ?? null;
 });
 
 main.addEventListener("htmx:beforeSwap", (event) => {
@@ -57,9 +60,9 @@ function notSaved() {
 for (const name of ["htmx:sendError", "htmx:timeout", "htmx:responseError"]) main.addEventListener(name, notSaved);
 
 function again() {
-  if (!unsaved?.source.isConnected) return;
+  if (!unsaved?.isConnected) return;
   slot("unsaved").hidden = true;
-  unsaved.source.requestSubmit(unsaved.button);
+  unsaved.click();
 }
 
 addEventListener("online", () => unsaved && !slot("unsaved").hidden && again());
@@ -86,9 +89,7 @@ main.addEventListener("change", () => {
 });
 
 function press(name, value) {
-  const sent = form(name);
-  const button = sent?.querySelector(`button[value="${value}"]`);
-  if (button) sent.requestSubmit(button);
+  form(name)?.querySelector(`button[value="${value}"]`)?.click(); // a click, since htmx sends the button that was clicked
 }
 
 function toggleVeils() {

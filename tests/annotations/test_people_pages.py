@@ -122,11 +122,12 @@ def test_a_refused_password_says_why(client, me, old, new, errors):
 
 
 def test_a_token_is_shown_once_and_works(client, me):
-    response = client.post("/account/tokens", {"name": "pilot"})
+    response = client.post("/account/tokens", {"name": "pilot", "scopes": ["read", "chat"]})
 
     key = response.context["new_key"]
     assert text_of(response, 'id="key" value="', '"') == key
     assert user_of_token(key) == me
+    assert me.tokens.get().scopes == ["chat", "read"]
     assert "no-store" in response["Cache-Control"]
     assert "new_key" not in client.get("/account").context
 
@@ -141,11 +142,22 @@ def test_a_token_without_a_name_is_refused(client, me):
     assert ApiToken.objects.count() == 0
 
 
+@pytest.mark.parametrize(
+    ("scopes", "words"),
+    [([], "Choose at least one thing it may be used for."), (["everything"], "Choose from the list.")],
+)
+def test_a_token_for_nothing_is_refused(client, me, scopes, words):
+    response = client.post("/account/tokens", {"name": "pilot", "scopes": scopes})
+
+    assert (response.status_code, response.context["token"].errors["scopes"]) == (422, [words])
+    assert ApiToken.objects.count() == 0
+
+
 def test_the_twenty_first_token_is_refused_in_words(client, me):
     for number in range(20):
         make_token(user=me, name=str(number))
 
-    response = client.post("/account/tokens", {"name": "one more"})
+    response = client.post("/account/tokens", {"name": "one more", "scopes": ["chat"]})
 
     assert response.status_code == 409
     assert response.context["token"].errors["name"] == [

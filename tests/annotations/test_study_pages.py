@@ -324,7 +324,7 @@ def test_the_start_page_takes_the_same_queries_however_many_rows(client, count, 
         make_dialogue(study=study, worker=worker)
         make_dialogue(study=study, worker=worker, state="partial", end_reason="idle", ended_at=timezone.now())
 
-    with django_assert_num_queries(7):
+    with django_assert_num_queries(8):
         client.get("/")
 
 
@@ -340,10 +340,11 @@ def test_the_list_of_chats_takes_the_same_queries_however_many_rows(client, coun
 
 
 def test_each_role_is_told_where_its_work_is(client):
-    researcher = make_researcher(StudyFactory(), is_verifier=True)
-    sign_in(client, researcher)
+    study = StudyFactory()
+    researcher = sign_in(client, make_researcher(study))
+    services.join(study=study, user=researcher, role="verifier")
 
     page = client.get("/").content.decode()
 
     assert page.count("Your studies as a researcher") == 1
-    assert page.count("There is nothing to verify yet.") == 1
+    assert page.count("There is nothing to verify now.") == 1

@@ -7,7 +7,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from annotations.models import Assignment, AuditEntry, Batch, Item, Merged, Vote
+from annotations.models import Assignment, AuditEntry, Batch, Item, Vote
 from annotations.people.errors import Refused
 from annotations.verification import batches, quality
 from tests.factories import StudyFactory, make_items, make_plan, make_researcher, make_verifier, make_vote
@@ -120,7 +120,7 @@ def test_the_last_vote_ends_the_batch():
     assert batch.end_reason == "done"
 
 
-def test_the_last_vote_wanted_has_the_item_merged(django_capture_on_commit_callbacks, settings):
+def test_the_last_vote_wanted_has_the_item_merged(django_capture_on_commit_callbacks):
     study = StudyFactory()
     batch = given(study, votes_wanted=2)
     item = first(batch).item
@@ -247,20 +247,3 @@ def test_a_vote_costs_the_same_however_many_items_there_are(count):
         vote(row)
 
     assert len(queries) == 9
-
-
-def test_without_redis_a_vote_is_stored_all_the_same(settings, django_capture_on_commit_callbacks):
-    from badcollect.celery import app
-
-    batch = given(votes_wanted=1)
-    url = app.conf.broker_url
-    app.conf.broker_url = "redis+socket:///nowhere/redis.sock"
-    app.pool.force_close_all()
-    try:
-        with django_capture_on_commit_callbacks(execute=True):
-            make_vote(batch)
-    finally:
-        app.conf.broker_url = url
-
-    assert Item.objects.filter(votes_in=1, due_at__isnull=False).count() == 1
-    assert Merged.objects.count() == 0

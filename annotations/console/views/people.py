@@ -86,7 +86,9 @@ def study_audit(request: HttpRequest, slug: str) -> HttpResponse:
     """What was done to people's work, and by whom."""
     study = study_for_researcher(user=person(request), slug=slug)
     page = page_of(request, study.audit.select_related("actor", "about"))
-    rows = [(entry, ACTIONS.get(entry.action, entry.action.replace("_", " ")), _told(entry)) for entry in page]
+    rows = [
+        (entry, ACTIONS.get(entry.action, entry.action.replace("_", " ")), _told(entry)) for entry in page
+    ]
     values = {"tab": "people", "part": "audit", "study": study, "page": page, "rows": rows}
     return render(request, "console/audit.html", values)
 

@@ -100,7 +100,8 @@ def study_table(request: HttpRequest, slug: str) -> HttpResponse:
     rule, rules = _rule(request, study)
     rows = figures.table_1_rows(figures.table_1(measures.cells(study, rule) if rules else []))
     columns = ["speaker", "label", "split", "utterances"]
-    return csv_file(f"{slug}-table-1-{rule}.csv", sheets.sheet(columns, rows))
+    cells = [[row[column] for column in columns] for row in rows]
+    return csv_file(f"{slug}-table-1-{rule}.csv", sheets.sheet(columns, cells))
 
 
 @require_GET

@@ -77,7 +77,9 @@ def study_remerge(request: HttpRequest, slug: str) -> HttpResponse:
     except Refused as refusal:
         messages.error(request, refusal.detail)
     else:
-        messages.success(request, f"Merging anew by this rule: {measures.RULES[rule]}. How far it is stands below.")
+        messages.success(
+            request, f"Merging anew by this rule: {measures.RULES[rule]}. How far it is stands below."
+        )
     return redirect(reverse("study_verification", args=[slug]) + "#merging")
 
 
@@ -158,7 +160,9 @@ def _known(study: Study) -> Any:
     """Known answers, those in use first, each with how often it was answered and how often as expected."""
     rows = Item.objects.filter(study=study).exclude(kind=Item.Kind.UTTERANCE)
     right = Count("votes", filter=Q(votes__ok=F("ok")))
-    return rows.annotate(answered=Count("votes"), right=right).order_by(F("retired_at").asc(nulls_first=True), "-pk")
+    return rows.annotate(answered=Count("votes"), right=right).order_by(
+        F("retired_at").asc(nulls_first=True), "-pk"
+    )
 
 
 def _wrong(item: Item | Vote) -> list[str]:
@@ -235,7 +239,9 @@ def study_verifiers(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _verifier(study: Study, verifier_id: int) -> User:
-    found = User.objects.filter(memberships__study=study, memberships__role="verifier", pk=verifier_id).first()
+    found = User.objects.filter(
+        memberships__study=study, memberships__role="verifier", pk=verifier_id
+    ).first()
     if found is None:
         raise Refused("no_such_verifier", "There is no such verifier in this study.", status=404)
     return found
@@ -273,8 +279,12 @@ def verifier_set_aside(request: HttpRequest, slug: str, verifier_id: int) -> Htt
     verifier = _verifier(study, verifier_id)
     if request.method == "POST":
         count = quality.set_aside(study=study, verifier=verifier, actor=person(request))
-        messages.success(request, f"{count:,} votes of {verifier.username} no longer count. Their items are open again.")
+        messages.success(
+            request, f"{count:,} votes of {verifier.username} no longer count. Their items are open again."
+        )
         return redirect("study_verifiers", slug)
-    counted = Vote.objects.filter(item__study=study, item__kind="utterance", verifier=verifier, set_aside_at=None)
+    counted = Vote.objects.filter(
+        item__study=study, item__kind="utterance", verifier=verifier, set_aside_at=None
+    )
     values = {"tab": "people", "study": study, "verifier": verifier, "votes": counted.count()}
     return render(request, "console/set_aside.html", values)

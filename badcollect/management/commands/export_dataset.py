@@ -19,8 +19,12 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--study", required=True, help="slug of the study")
         parser.add_argument("--format", required=True, choices=Export.Format.values)
-        parser.add_argument("--out", required=True, type=Path, help="a folder that is not there yet, or empty")
-        parser.add_argument("--rule", default="", help="whose labels; by default the rule of the study's plan")
+        parser.add_argument(
+            "--out", required=True, type=Path, help="a folder that is not there yet, or empty"
+        )
+        parser.add_argument(
+            "--rule", default="", help="whose labels; by default the rule of the study's plan"
+        )
         parser.add_argument(
             "--splits", default="0.8,0.1,0.1", help="train, valid, test, as shares or as counts of chats"
         )

@@ -3,7 +3,7 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from django.core.validators import validate_slug
+from django.core.validators import slug_re
 
 from annotations.domain.parlai import LineError
 from annotations.domain.rows import SPLITS
@@ -16,21 +16,24 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", type=Path, help="such as valid.txt")
-        parser.add_argument("--study", required=True, help="slug of the study; made, closed, where there is none")
-        parser.add_argument("--split", default="", choices=SPLITS, help="the split its chats have in every export")
+        parser.add_argument(
+            "--study", required=True, help="slug of the study; made, closed, where there is none"
+        )
+        parser.add_argument(
+            "--split", default="", choices=SPLITS, help="the split its chats have in every export"
+        )
 
     def handle(self, **options: Any) -> None:
         path, slug = options["file"].resolve(), options["study"]
+        if not slug_re.fullmatch(slug) or len(slug) > 60:
+            raise CommandError(f"--study {slug!r} is no slug: use up to 60 letters, digits and hyphens.")
         try:
-            validate_slug(slug)
             importing.check(path)  # before a study is made for it
             self._run(path, slug, options["split"])
         except LineError as error:
             raise CommandError(f"{path}: {error} Nothing was imported.") from error
         except OSError as error:
             raise CommandError(f"{path} cannot be read: {error.strerror}.") from error
-        except ValueError as error:
-            raise CommandError(f"--study {slug!r} is no slug: use letters, digits and hyphens.") from error
 
     def _run(self, path: Path, slug: str, split: str) -> None:
         study = importing.study_called(slug)

@@ -18,9 +18,15 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--data", required=True, type=Path, help="labeled_data.csv of Davidson et al.")
         parser.add_argument(
-            "--clean", action="append", type=Path, default=[], help="a corpus known to be harmless; may be repeated"
+            "--clean",
+            action="append",
+            type=Path,
+            default=[],
+            help="a corpus known to be harmless; may be repeated",
         )
-        parser.add_argument("--out", type=Path, default=abuse.MODEL.parent, help="folder (default: the checker's own)")
+        parser.add_argument(
+            "--out", type=Path, default=abuse.MODEL.parent, help="folder (default: the checker's own)"
+        )
 
     def handle(self, *, data: Path, clean: list[Path], out: Path, **_options: Any) -> None:
         try:

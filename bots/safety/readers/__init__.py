@@ -45,4 +45,10 @@ def read(path: Path, part: str = "", rule: str = "") -> Iterator[Example]:
         return standard.read(path, part)
     if name == study.NAME:
         return study.read(path, part, rule)
-    return {m.NAME: m.read for m in (bad, rows, topics, wikipedia)}[name](path)
+    plain = {
+        bad.NAME: bad.read,
+        rows.NAME: rows.read,
+        topics.NAME: topics.read,
+        wikipedia.NAME: wikipedia.read,
+    }
+    return plain[name](path)

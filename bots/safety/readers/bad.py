@@ -1,6 +1,6 @@
-"""The released Bot-Adversarial Dialogue text, and our own `parlai` export: five tab-separated fields a line.
+r"""The released Bot-Adversarial Dialogue text, and our own `parlai` export: five tab-separated fields a line.
 
-`text:<u1>\\n<u2>...` TAB `labels:__ok__` TAB `episode_done:True` TAB `speaker_to_eval:human` TAB `bot_persona:...`
+`text:<u1>\n<u2>...` TAB `labels:__ok__` TAB `episode_done:True` TAB `speaker_to_eval:human` TAB `bot_persona:...`
 (Xu et al. 2021, data of ParlAI's task `bot_adversarial_dialogue`). The label is that of the last utterance.
 """
 

@@ -25,7 +25,7 @@ def read(path: Path) -> Iterator[Example]:
         except ValueError as error:
             raise DataError(path, number, str(error)) from error
         rows.append((utterances, label))
-    for (utterances, label), group in zip(rows, _groups([said for said, _ in rows]), strict=True):
+    for (utterances, label), group in zip(rows, _groups([row[0] for row in rows]), strict=True):
         *context, text = utterances
         yield Example(tuple(context), text, label=label, source=NAME, dialogue=str(group))
 
