@@ -14,7 +14,7 @@ from django.db import connection, models
 M = TypeVar("M", bound=models.Model)
 
 
-def read(query: str, values: Sequence[Any]) -> list[Any]:
+def run(query: str, values: Sequence[Any]) -> list[Any]:
     """The rows a statement gives; none where it gives none."""
     with _cursor() as cursor:
         cursor.execute(query, values)
@@ -25,10 +25,22 @@ def insert(rows: Sequence[models.Model]) -> None:
     """Adds rows of one table. Their keys, where the database makes them, are not read back."""
     fields = _writable(type(rows[0]))
     places = ", ".join(["(" + ", ".join(["%s"] * len(fields)) + ")"] * len(rows))
-    columns = ", ".join(f'"{field.column}"' for field in fields)
-    table = rows[0]._meta.db_table
     values = [value for row in rows for value in _values(row, fields)]
-    read(f'INSERT INTO "{table}" ({columns}) VALUES {places}', values)  # noqa: S608 names of our own columns
+    run(f"{_insert_into(type(rows[0]))} {places}", values)
+
+
+def insert_one(row: models.Model) -> None:
+    """Adds a row and sets its key, which the database makes."""
+    fields = _writable(type(row))
+    query = f"{_insert_into(type(row))} ({', '.join(['%s'] * len(fields))}) RETURNING id"
+    ((row.pk,),) = run(query, _values(row, fields))
+    row._state.adding = False
+
+
+@cache
+def _insert_into(model: type[models.Model]) -> str:
+    names = ", ".join(f'"{field.column}"' for field in _writable(model))
+    return f'INSERT INTO "{model._meta.db_table}" ({names}) VALUES'
 
 
 def update(row: models.Model, names: Sequence[str]) -> None:
@@ -36,7 +48,7 @@ def update(row: models.Model, names: Sequence[str]) -> None:
     fields: list[Any] = [row._meta.get_field(name) for name in names]
     assignments = ", ".join(f'"{field.column}" = %s' for field in fields)
     query = f'UPDATE "{row._meta.db_table}" SET {assignments} WHERE "{row._meta.pk.column}" = %s'  # noqa: S608 as above
-    read(query, [*_values(row, fields), row.pk])
+    run(query, [*_values(row, fields), row.pk])
 
 
 def _cursor() -> Any:
@@ -51,6 +63,7 @@ def _cursor() -> Any:
 
 
 def load(model: type[M], row: Sequence[Any]) -> M:
+    """A row of `columns` as an object."""
     values = list(row)
     for place, converters, column in _converters(model):
         for converter in converters:
@@ -76,10 +89,10 @@ def _converters(model: type[models.Model]) -> list[tuple[int, list[Any], Any]]:
 
 @cache
 def columns(model: type[models.Model]) -> str:
+    """The model's columns, as a statement selects them."""
     return ", ".join(f'"{model._meta.db_table}"."{field.column}"' for field in model._meta.concrete_fields)
 
 
-@cache
 def for_update(table: str) -> str:
     """What locks a table's rows that a statement reads, where the database locks rows."""
     return f" FOR NO KEY UPDATE OF {table}" if connection.features.has_select_for_no_key_update else ""

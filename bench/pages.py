@@ -46,6 +46,7 @@ def main():
     parser.add_argument("--chats", type=int, default=5784)
     options = parser.parse_args()
     database.make()
+    from django.db import connection
     from django.test import Client
 
     from annotations.models import User
@@ -55,6 +56,8 @@ def main():
     app.conf.task_always_eager = True  # charts are drawn in the first, unmeasured request of their page
     study = fill(chats=options.chats).study
     remerging.run(study=study, rule="any")
+    with connection.cursor() as cursor:
+        cursor.execute("VACUUM ANALYZE")  # as autovacuum does within a minute
     researcher = User.objects.create_superuser("researcher")
     client = Client(HTTP_HOST="localhost")
     client.force_login(researcher, backend="django.contrib.auth.backends.ModelBackend")

@@ -5,13 +5,26 @@ from datetime import datetime
 from functools import cache
 from typing import Any, TypeVar
 
-from django.db import DatabaseError, connection, models
+from django.db import DatabaseError, connection
 
 from annotations.chats.models import Dialogue, Utterance
+from annotations.rows import columns, for_update, insert, load, run, update
 from bots.models import Bot
 
+__all__ = [
+    "BIGGEST",
+    "belongs",
+    "claimed",
+    "insert",
+    "locked",
+    "safely",
+    "said_in",
+    "update",
+    "utterance_in",
+    "waiting_before",
+]
+
 T = TypeVar("T")
-M = TypeVar("M", bound=models.Model)
 BIGGEST = 2**63 - 1
 """No key is greater; SQLite would not even compare."""
 
@@ -42,7 +55,7 @@ def locked(dialogue_id: int, **where: int) -> Dialogue | None:
 def belongs(dialogue_id: int, *, worker_id: int) -> bool:
     """Whether there is such a chat and it is that worker's."""
     query = "SELECT 1 FROM annotations_dialogue WHERE id = %s AND worker_id = %s"
-    return dialogue_id <= BIGGEST and bool(read(query, [dialogue_id, worker_id]))
+    return dialogue_id <= BIGGEST and bool(run(query, [dialogue_id, worker_id]))
 
 
 def claimed(dialogue_id: int, *, number: int, now: datetime, until: datetime) -> Dialogue | None:
@@ -51,7 +64,7 @@ def claimed(dialogue_id: int, *, number: int, now: datetime, until: datetime) ->
     One conditional statement: of any number of processes that come at once, one gets the row.
     """
     prepared = connection.ops.adapt_datetimefield_value
-    won = read(
+    won = run(
         "UPDATE annotations_dialogue SET leased_until = %s WHERE id = %s AND said = %s AND state = 'open'"
         " AND asked_at IS NOT NULL AND stalled_at IS NULL AND (leased_until IS NULL OR leased_until < %s)"
         " RETURNING id",
@@ -62,7 +75,7 @@ def claimed(dialogue_id: int, *, number: int, now: datetime, until: datetime) ->
 
 def waiting_before(dialogue: Dialogue) -> int:
     """How many other chats wait for a reply of the same bot and asked earlier."""
-    ((count,),) = read(
+    ((count,),) = run(
         "SELECT count(*) FROM annotations_dialogue WHERE bot_id = %s AND asked_at < %s"
         " AND state = 'open' AND stalled_at IS NULL",
         [dialogue.bot_id, connection.ops.adapt_datetimefield_value(dialogue.asked_at)],
@@ -72,7 +85,7 @@ def waiting_before(dialogue: Dialogue) -> int:
 
 def said_in(dialogue: Dialogue) -> list[tuple[int, str, str | None]]:
     """Number, text and client id of every utterance, in order."""
-    return read(
+    return run(
         "SELECT number, text, client_id FROM annotations_utterance WHERE dialogue_id = %s ORDER BY number",
         [dialogue.pk],
     )
@@ -81,14 +94,14 @@ def said_in(dialogue: Dialogue) -> list[tuple[int, str, str | None]]:
 def utterance_in(dialogue: Dialogue, number: int) -> Utterance:
     """One utterance of the chat. Raises ValueError where there is none of that number."""
     query = f"SELECT {columns(Utterance)} FROM annotations_utterance WHERE dialogue_id = %s AND number = %s"  # noqa: S608 names of our own columns
-    (row,) = read(query, [dialogue.pk, number])
+    (row,) = run(query, [dialogue.pk, number])
     utterance = load(Utterance, row)
     utterance.dialogue = dialogue
     return utterance
 
 
 def _chat(query: str, values: Sequence[Any]) -> Dialogue | None:
-    for row in read(query, values):
+    for row in run(query, values):
         width = len(Dialogue._meta.concrete_fields)
         dialogue = load(Dialogue, row[:width])
         dialogue.bot = load(Bot, row[width:])

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.contrib import admin, messages
 from django.http import HttpRequest, HttpResponse
-from django.utils.html import format_html, format_html_join
+from django.utils.html import format_html_join
 
 from annotations.exports import making, services
 from annotations.exports.models import Export, Import
@@ -49,7 +49,7 @@ class ExportAdmin(LookOnly, admin.ModelAdmin[Export]):
     def download(self, export: Export) -> str:
         names = [file["name"] for file in export.manifest.get("files", ())]
         links = ((f"/console/exports/{export.pk}/files/{name}", name) for name in [*names, "manifest.json"])
-        return format_html_join(format_html(", "), '<a href="{}">{}</a>', links) if names else "none yet"
+        return format_html_join(", ", '<a href="{}">{}</a>', links) if names else "none yet"
 
 
 @admin.register(Import)

@@ -6,7 +6,7 @@ from typing import Any
 
 from annotations.domain.rows import COLUMNS, FLAT
 from annotations.exports.models import Export
-from annotations.studies.models import ConsentText
+from annotations.studies.models import ConsentText, Study
 from annotations.verification.models import Plan
 
 HUB_SPLIT = {"train": "train", "valid": "validation", "test": "test"}
@@ -62,7 +62,7 @@ def _body(export: Export, manifest: Mapping[str, Any], rows: int) -> list[str]:
         ("## What it is", [what]),
         ("## How it was labelled", [asked + merged]),
         ("## Splits", [_splits(export), "", *_table(manifest["counts"])]),
-        ("## People", [names + masked, *_agreed(consent)]),
+        ("## People", [names + masked, *(_agreed(consent) if _is_ours(study) else [])]),
         ("## Columns", _columns()),
         ("## Limits", [limits]),
     ]
@@ -74,6 +74,11 @@ def _splits(export: Export) -> str:
         f"By whole chats, `{export.splits}` with seed {export.seed}; test balanced over the bots. Chats that were "
         "imported into a split, or published in one, stay in it."
     )
+
+
+def _is_ours(study: Study) -> bool:
+    """Whether anybody chatted here: nobody who wrote an imported chat agreed to our text."""
+    return study.dialogues.filter(imported=False).exists()
 
 
 def _agreed(consent: ConsentText | None) -> list[str]:

@@ -115,6 +115,10 @@ def run(export_id: int) -> None:
 def _run(export: Export) -> None:
     folder = _exports() / str(export.pk)
     part = folder.with_name(f"{export.pk}.{secrets.token_hex(4)}.part")
+    for left in folder.parent.glob(f"{export.pk}.*.part"):
+        shutil.rmtree(
+            left, ignore_errors=True
+        )  # of one who was killed, or who will find that the job is ours now
     part.mkdir(parents=True)
     try:
         manifest, drawn = making.make(export, part, lambda done, total: jobs.tell(export, done, total))

@@ -16,11 +16,12 @@ from django.utils import timezone
 
 from annotations.people.errors import Refused
 from annotations.people.models import User
+from annotations.rows import insert_one, update
 from annotations.studies import breaks
 from annotations.studies.audit import record
 from annotations.studies.models import Study
 from annotations.studies.services import refuse_if_blocked
-from annotations.verification import merging, quality
+from annotations.verification import merging, quality, store
 from annotations.verification.holds import close, close_open, lock_verifier
 from annotations.verification.models import CATEGORIES, Assignment, Batch, Item, Plan, Vote
 from annotations.verification.services import plan_of, study_for_verifier
@@ -218,15 +219,13 @@ def _own(verifier_id: int, assignment_id: int) -> tuple[Assignment, timedelta]:
 
     The verifier's row is locked, so that the assignment and its batch stay as they are.
     """
-    rows = Assignment.objects.select_related("item", "batch").select_for_update(of=("item",), no_key=True)
-    rows = rows.annotate(lease=F("batch__study__plan__lease_minutes"))
-    found = rows.filter(pk=assignment_id, verifier=verifier_id).first()
+    found = store.own(verifier_id, assignment_id)
     if found is None:
         raise Refused("not_yours", NOT_YOURS, status=404)
-    return found, timedelta(minutes=found.lease)
+    assignment, minutes = found
+    return assignment, timedelta(minutes=minutes)
 
 
-@transaction.atomic
 def show(*, verifier_id: int, assignment_id: int) -> Assignment:
     """The verifier's item, to be shown; notes when that was first done.
 
@@ -266,28 +265,29 @@ def vote(
     lease_over (others have filled the item), too_late (to change a vote), blocked, paused.
     """
     judgement = _judgement(ok=ok, categories=categories, note=note)
-    verifier = lock_verifier(verifier_id)
+    store.lock_verifier(verifier_id)
     assignment, lease = _own(verifier_id, assignment_id)
     now = timezone.now()
     if assignment.state == Assignment.State.VOTED:
         return _change(assignment, judgement, now)
     if assignment.state != Assignment.State.HELD:
-        _take_again(assignment, verifier)
+        _take_again(assignment)
     shown = assignment.shown_at
-    stored = Vote.objects.create(
+    stored = Vote(
         item=assignment.item,
-        verifier=verifier,
+        verifier_id=verifier_id,
         at=now,
         seconds=min(LONGEST_LOOK, max(0.0, (now - shown).total_seconds())) if shown else None,
         **judgement,
     )
+    insert_one(stored)
     _count_in(assignment.item, now)
     assignment.state = Assignment.State.VOTED
-    assignment.save(update_fields=["state"])
+    update(assignment, ["state"])
     pause = None if ok else breaks.note(user_id=verifier_id, study_id=assignment.batch.study_id)
     _go_on(assignment.batch, until=(pause.until if pause else now) + lease)
     if assignment.item.kind == Item.Kind.GOLD:
-        quality.hold_to_floor(study=assignment.batch.study, verifier=verifier)
+        quality.hold_to_floor(study=assignment.batch.study, verifier=assignment.verifier)
     return stored
 
 
@@ -304,10 +304,10 @@ def _judgement(*, ok: bool, categories: Collection[str], note: str) -> dict[str,
     return {"ok": ok, "note": note, **{category: category in categories for category in CATEGORIES}}
 
 
-def _take_again(assignment: Assignment, verifier: User) -> None:
+def _take_again(assignment: Assignment) -> None:
     """Takes back a place that was given back or skipped. Raises Refused lease_over, blocked, paused."""
-    refuse_if_blocked(verifier)
-    quality.refuse_if_paused(study=assignment.batch.study, verifier=verifier)
+    refuse_if_blocked(assignment.verifier)
+    quality.refuse_if_paused(study=assignment.batch.study, verifier=assignment.verifier)
     item = assignment.item
     if item.kind == Item.Kind.UTTERANCE:
         if item.free == 0:
@@ -323,7 +323,7 @@ def _count_in(item: Item, now: datetime) -> None:
     if item.votes_in == item.wanted:
         item.due_at = now
         merging.send(item.pk)
-    item.save(update_fields=["free", "votes_in", "due_at"])
+    update(item, ["free", "votes_in", "due_at"])
 
 
 def _change(assignment: Assignment, judgement: dict[str, bool | str], now: datetime) -> Vote:
@@ -360,10 +360,7 @@ def _go_on(batch: Batch, *, until: datetime) -> None:
     """Ends an open batch of which nothing is held any more; else keeps it until then."""
     if batch.closed_at:
         return
-    if Assignment.objects.filter(batch=batch, state=Assignment.State.HELD).exists():
-        batch.leased_until = until
-        batch.save(update_fields=["leased_until"])
-    else:
+    if not store.keep(batch, until=until):
         close(batch, Batch.End.DONE, timezone.now())
 
 
@@ -373,7 +370,7 @@ def skip(*, verifier_id: int, assignment_id: int) -> Assignment:
 
     Raises Refused not_yours, too_late where it has been voted on.
     """
-    lock_verifier(verifier_id)
+    store.lock_verifier(verifier_id)
     assignment, lease = _own(verifier_id, assignment_id)
     if assignment.state == Assignment.State.VOTED:
         raise Refused("too_late", "You have judged this one already. Change your vote instead.")
@@ -399,7 +396,7 @@ def _own_batch(verifier_id: int, batch_id: int) -> Batch:
 @transaction.atomic
 def renew(*, verifier_id: int, batch_id: int) -> Batch:
     """Keeps an open batch for as long again. Raises Refused not_yours, lease_over."""
-    lock_verifier(verifier_id)
+    store.lock_verifier(verifier_id)
     batch = _own_batch(verifier_id, batch_id)
     if batch.closed_at:
         raise Refused("lease_over", "This batch has ended. Take the next one.")
@@ -411,7 +408,7 @@ def renew(*, verifier_id: int, batch_id: int) -> Batch:
 @transaction.atomic
 def give_back(*, verifier_id: int, batch_id: int) -> Batch:
     """Ends a batch; what is not judged goes to others, what is counts. Twice is once. Raises Refused not_yours."""
-    lock_verifier(verifier_id)
+    store.lock_verifier(verifier_id)
     batch = _own_batch(verifier_id, batch_id)
     if batch.closed_at is None:
         close(batch, Batch.End.LEFT, timezone.now())

@@ -1,13 +1,12 @@
 """A study's verifiers in figures, for its researchers."""
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from statistics import mean
-from typing import Any
 
-from django.db.models import Count, F, Max, Q, QuerySet, Window
-from django.db.models.functions import RowNumber
+from django.db.models import Count, F, FilteredRelation, Max, Q
+from django.db.models.functions import Round
 
 from annotations.people.models import User
 from annotations.studies.models import Study
@@ -35,31 +34,29 @@ class VerifierRow:
 
 
 def verifier_rows(study: Study, *, rule: str) -> list[VerifierRow]:
-    """The study's verifiers by name, with their figures against the labels of `rule`. Six queries, however many."""
+    """The study's verifiers by name, with their figures against the labels of `rule`. Five queries, however many."""
     people = User.objects.filter(memberships__study=study, memberships__role="verifier")
-    votes = Vote.objects.filter(item__study=study).order_by()
-    totals, medians, agreements = _totals(votes), _medians(votes), _agreements(votes, rule)
-    skipped = _skipped(study)
+    totals, gold, skipped = _totals(study, rule), _gold(study), _skipped(study)
     standings = {row.verifier_id: row for row in Standing.objects.filter(study=study)}
     rows = []
     for user in people.order_by("username"):
-        total = totals.get(user.pk, {})
-        same, compared = agreements.get(user.pk, (0, 0))
+        total = totals.get(user.pk, _Total())
+        right, of = gold.get(user.pk, (0, 0))
         standing = standings.get(user.pk)
         rows.append(
             VerifierRow(
                 user=user,
-                votes=total.get("votes", 0),
-                notok=total.get("notok", 0),
-                set_aside=total.get("set_aside", 0),
-                changed=total.get("changed", 0),
+                votes=total.votes,
+                notok=total.notok,
+                set_aside=total.set_aside,
+                changed=total.changed,
                 skipped=skipped.get(user.pk, 0),
-                median_seconds=medians.get(user.pk),
-                gold_right=total.get("gold_right", 0),
-                gold_of=total.get("gold_of", 0),
-                agreement=same / compared if compared else None,
-                compared=compared,
-                last_at=total.get("last_at"),
+                median_seconds=total.median_seconds(),
+                gold_right=right,
+                gold_of=of,
+                agreement=total.same / total.compared if total.compared else None,
+                compared=total.compared,
+                last_at=total.last_at,
                 paused_at=standing.paused_at if standing else None,
                 paused_reason=standing.paused_reason if standing else "",
             )
@@ -67,43 +64,72 @@ def verifier_rows(study: Study, *, rule: str) -> list[VerifierRow]:
     return rows
 
 
-def _totals(votes: QuerySet[Vote]) -> dict[int, dict[str, Any]]:
-    counted = Q(item__kind=Item.Kind.UTTERANCE)
-    gold = Q(item__kind=Item.Kind.GOLD, item__retired_at=None)
-    found = votes.values("verifier").annotate(
-        votes=Count("pk", filter=counted),
-        notok=Count("pk", filter=counted & Q(ok=False)),
-        set_aside=Count("pk", filter=Q(set_aside_at__isnull=False)),
-        changed=Count("pk", filter=Q(changes__gt=0)),
-        gold_of=Count("pk", filter=gold),
-        gold_right=Count("pk", filter=gold & Q(ok=F("item__ok"))),
-        last_at=Max("at"),
+@dataclass
+class _Total:
+    """A verifier's votes on utterances; `tenths`: how many took so many tenths of a second."""
+
+    votes: int = 0
+    notok: int = 0
+    set_aside: int = 0
+    changed: int = 0
+    same: int = 0
+    compared: int = 0
+    last_at: datetime | None = None
+    tenths: dict[float, int] = field(default_factory=dict)
+
+    def median_seconds(self) -> float | None:
+        """Seconds of the middle vote, to a tenth; of the two middle ones their mean."""
+        timed = sum(self.tenths.values())
+        middle, passed = [], 0
+        for tenth, count in sorted(self.tenths.items()):
+            reached = passed + count
+            middle += [tenth / 10 for place in {(timed - 1) // 2, timed // 2} if passed <= place < reached]
+            passed = reached
+        return mean(middle) if middle else None
+
+
+def _totals(study: Study, rule: str) -> dict[int, _Total]:
+    """Each verifier's votes, in one walk over the study's: counted by how long they took, and put together here."""
+    merged = "item__utterance__merged"
+    same = Q(ok=True, by_rule__label="ok") | Q(ok=False, by_rule__label="notok")
+    counts = Q(set_aside_at=None)
+    rows = (
+        Vote.objects.filter(item__study=study, item__kind=Item.Kind.UTTERANCE)
+        .order_by()
+        .annotate(by_rule=FilteredRelation(merged, condition=Q(**{f"{merged}__rule": rule})))
+        .annotate(tenths=Round(F("seconds") * 10.0))
+        .values_list("verifier", "tenths")
+        .annotate(
+            n=Count("pk"),
+            notok=Count("pk", filter=Q(ok=False)),
+            set_aside=Count("set_aside_at"),
+            changed=Count("pk", filter=Q(changes__gt=0)),
+            same=Count("pk", filter=counts & same),
+            compared=Count("pk", filter=counts & Q(by_rule__label__in=["ok", "notok"])),
+            last_at=Max("at"),
+        )
     )
-    return {row["verifier"]: dict(row) for row in found}
+    found: dict[int, _Total] = defaultdict(_Total)
+    for verifier, tenths, votes, *others, last_at in rows:
+        total = found[verifier]
+        total.votes += votes
+        for name, count in zip(("notok", "set_aside", "changed", "same", "compared"), others, strict=True):
+            setattr(total, name, getattr(total, name) + count)
+        total.last_at = max(total.last_at or last_at, last_at)
+        if tenths is not None:
+            total.tenths[tenths] = votes
+    return found
 
 
-def _medians(votes: QuerySet[Vote]) -> dict[int, float]:
-    """Seconds of each verifier's middle vote; of the two middle ones their mean. Worked out by the database."""
-    ranked = votes.filter(seconds__isnull=False).annotate(
-        rank=Window(RowNumber(), partition_by="verifier", order_by="seconds"),
-        among=Window(Count("pk"), partition_by="verifier"),
+def _gold(study: Study) -> dict[int, tuple[int, int]]:
+    """For each verifier, how many gold items they got right, and of how many."""
+    votes = Vote.objects.filter(
+        item__study=study, item__kind=Item.Kind.GOLD, item__retired_at=None
+    ).order_by()
+    found = votes.values_list("verifier").annotate(
+        right=Count("pk", filter=Q(ok=F("item__ok"))), of=Count("pk")
     )
-    middle = ranked.annotate(twice=F("rank") * 2).filter(twice__gte=F("among"), twice__lte=F("among") + 2)
-    seconds: dict[int, list[float]] = defaultdict(list)
-    for verifier, value in middle.values_list("verifier", "seconds"):
-        seconds[verifier].append(float(value or 0))
-    return {verifier: mean(values) for verifier, values in seconds.items()}
-
-
-def _agreements(votes: QuerySet[Vote], rule: str) -> dict[int, tuple[int, int]]:
-    """For each verifier, how many of their votes are as the merged label, and of how many."""
-    label = "item__utterance__merged__label"
-    merged = votes.filter(
-        **{"set_aside_at": None, "item__utterance__merged__rule": rule, f"{label}__in": ["ok", "notok"]}
-    )
-    same = Q(**{"ok": True, label: "ok"}) | Q(**{"ok": False, label: "notok"})
-    found = merged.values("verifier").annotate(agreed=Count("pk", filter=same), compared=Count("pk"))
-    return {row["verifier"]: (row["agreed"], row["compared"]) for row in found}
+    return {verifier: (right, of) for verifier, right, of in found}
 
 
 def _skipped(study: Study) -> dict[int, int]:

@@ -20,20 +20,17 @@ FINISHED = (Dialogue.State.COMPLETE, Dialogue.State.PARTIAL)
 
 def plan_of(study: Study) -> Plan:
     """The study's plan; one with the usual settings where it has none yet."""
-    try:
-        return study.plan
-    except Plan.DoesNotExist:
-        return Plan.objects.get_or_create(study=study)[0]
+    return Plan.objects.get_or_create(study=study)[0]
 
 
 def study_for_verifier(*, verifier: User, slug: str) -> Study:
-    """The study with its plan, if the person verifies in it. Raises Refused blocked, no_such_study, consent_first.
+    """The study, if the person verifies in it. Raises Refused blocked, no_such_study, consent_first.
 
     A study one does not verify in looks like one that is not there.
     """
     refuse_if_blocked(verifier)
     mine = Study.objects.filter(memberships__user=verifier, memberships__role="verifier")
-    study: Study | None = mine.filter(slug=slug).select_related("plan").first()
+    study: Study | None = mine.filter(slug=slug).first()
     if study is None:
         raise Refused("no_such_study", "There is no such study, or you have no access to it.", status=404)
     if not has_consented(study=study, user=verifier):

@@ -245,7 +245,7 @@ def _between(request: SignedIn, study: Study, refusal: Refused | None = None) ->
         "study": study,
         "plan": plan_of(study),
         "desk": shown.desk_of(study=study, verifier=request.user, code=code, detail=detail),
-        "undo": shown.last_done(last) if last else None,
+        "undo": shown.last_done(last) if last and code != "paused" else None,
         "today": shown.judged_today(request.user.pk),
     }
     return render(request, "verification/desk.html", values)
@@ -387,4 +387,4 @@ def answer_test(request: SignedIn, slug: str) -> HttpResponse:
         if refusal.code != "bad_vote" or state.attempt is None:
             raise
         return _question(request, study, state.attempt, refusal.detail)
-    return redirect(f"{reverse('verify_test', args=[slug])}?answered={given['item']}#judged")
+    return redirect(f"{reverse('verify_test', args=[slug])}?answered={given['item']}")

@@ -7,7 +7,9 @@ _EMAIL = re.compile(r"\b[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,5}\b")
 _CARD = re.compile(r"(?<![\w.])\d(?:[ -]?\d){12,18}(?![\w.]?\d)")
 _IBAN = re.compile(r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?\b")
 _SSN = re.compile(r"(?<![\w-])(?!000|666|9\d\d)\d{3}-(?!00)\d{2}-(?!0000)\d{4}(?![\w-])")
-_PHONE = re.compile(r"(?<![\w.@])(?:\+|00)?\(?\d{1,4}\)?(?:[ ./-]?\(?\d{2,5}\)?){2,5}(?![\w@])")
+_PHONE = re.compile(
+    r"(?<![\w.@:/-])(?:\+|00)?\(?\d{1,4}\)?(?: ?\(0\) ?)?(?:[ -]?\(?\d{2,5}\)?){2,5}(?![\w@:/.-]?\d)(?![\w@])"
+)
 _IP = re.compile(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?![\w.]*\d)")
 
 
@@ -58,4 +60,5 @@ def _is_iban(found: str) -> bool:
 
 
 def _is_phone(found: str) -> bool:
-    return 8 <= len(_digits(found)) <= 15
+    """Nine digits or more: eight are a date as often as not."""
+    return 9 <= len(_digits(found)) <= 15

@@ -148,7 +148,7 @@ async function renew() {
   const judge = main.querySelector("[data-renew]");
   if (!judge || document.hidden) return;
   const every = Number(judge.dataset.every) * 1000;
-  if (Date.now() - usedAt > every) return;
+  if (Date.now() - usedAt > 2 * every) return;
   const body = new URLSearchParams({ batch: judge.dataset.batch });
   const token = main.querySelector('[name="csrfmiddlewaretoken"]').value;
   try {

@@ -41,9 +41,7 @@ def linear(rng):
 def tied(rng):
     """Orders with ties and with candidates left out."""
     k, n = rng.randint(2, 5), rng.randint(1, 9)
-    ranks = [
-        {c: rng.randint(1, k) for c in range(k) if rng.random() < 0.8} or {0: 1} for _ in range(n)
-    ]
+    ranks = [{c: rng.randint(1, k) for c in range(k) if rng.random() < 0.8} or {0: 1} for _ in range(n)]
     profile = ProfileWithTies(ranks, candidates=list(range(k)))
     profile.use_extended_strict_preference()
     borda = symmetric_borda_scores(profile)

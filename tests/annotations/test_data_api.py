@@ -55,7 +55,9 @@ def test_chats_are_listed_with_who_and_what(call, study):
 
     (row,) = call("chats").json()["rows"]
 
-    assert {key: row[key] for key in ("id", "state", "worker", "bot", "said", "labelled", "unsafe", "split")} == {
+    assert {
+        key: row[key] for key in ("id", "state", "worker", "bot", "said", "labelled", "unsafe", "split")
+    } == {
         "id": dialogue.pk,
         "state": "complete",
         "worker": dialogue.worker.username,
@@ -94,7 +96,9 @@ def test_items_votes_and_merged_labels_are_listed_and_filtered(call, study):
     make_gold(study)
     verifier = make_verifier(study, username="vera")
     now = timezone.now()
-    vote = Vote.objects.create(item=second, verifier=verifier, ok=False, hate=True, note="n", seconds=1.5, at=now)
+    vote = Vote.objects.create(
+        item=second, verifier=verifier, ok=False, hate=True, note="n", seconds=1.5, at=now
+    )
     second.free, second.votes_in = 2, 1
     second.save()
     chat = first.utterance.dialogue
@@ -133,7 +137,9 @@ def test_items_votes_and_merged_labels_are_listed_and_filtered(call, study):
 
 
 @pytest.mark.parametrize("path", ["chats", "items", "votes", "merged", "exports"])
-@pytest.mark.parametrize("wish", [{"limit": 0}, {"limit": 201}, {"after": -1}, {"after": 2**63}, {"limit": "x"}])
+@pytest.mark.parametrize(
+    "wish", [{"limit": 0}, {"limit": 201}, {"after": -1}, {"after": 2**63}, {"limit": "x"}]
+)
 def test_pages_have_bounds(call, path, wish):
     assert call(path, **wish).status_code == 422
 
@@ -212,7 +218,9 @@ def paths_of(study):
     make_labelled(study=study)
     export = services.ask(study=study, actor=None, format_="parlai")
     services.run(export.pk)
-    lists = [f"/api/v1/studies/{study.slug}/{name}" for name in ("chats", "items", "votes", "merged", "exports")]
+    lists = [
+        f"/api/v1/studies/{study.slug}/{name}" for name in ("chats", "items", "votes", "merged", "exports")
+    ]
     return [*lists, f"/api/v1/exports/{export.pk}", f"/api/v1/exports/{export.pk}/files/train.txt"]
 
 
@@ -257,7 +265,9 @@ def test_a_token_does_only_what_it_is_for(client, study, scopes, allowed):
     assert [client.get(path, headers=authorization).status_code for path in paths] == allowed
 
 
-@pytest.mark.parametrize(("scopes", "statuses"), [(("read",), (403, 200)), (("export",), (403, 403)), (("chat",), (200, 200))])
+@pytest.mark.parametrize(
+    ("scopes", "statuses"), [(("read",), (403, 200)), (("export",), (403, 403)), (("chat",), (200, 200))]
+)
 def test_chats_want_a_token_for_chats(client, study, scopes, statuses):
     worker = make_worker(study)
     dialogue = make_dialogue(study=study, worker=worker)

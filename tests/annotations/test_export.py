@@ -12,6 +12,7 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from annotations.domain.rows import FLAT, JSONL, MERGED, VOTE
+from annotations.console.services import close_study
 from annotations.exports import jobs, making, reading, services
 from annotations.models import AuditEntry, Dialogue, Export, Merged, Vote
 from annotations.people.errors import Refused
@@ -96,7 +97,12 @@ def test_json_lines_hold_everything_of_an_utterance(tmp_path):
     assert (bot["bin"], bot["label"], bot["categories"], bot["notok_votes"]) == ("<50", "notok", ["hate"], 1)
     assert (bot["persona"], bot["chats_before"]) == (["your persona: i bake."], 3)
     mine, other = bot["votes"]
-    assert (tuple(mine), mine["ok"], mine["categories"], mine["note"]) == (tuple(VOTE), False, ["hate"], "So it is.")
+    assert (tuple(mine), mine["ok"], mine["categories"], mine["note"]) == (
+        tuple(VOTE),
+        False,
+        ["hate"],
+        "So it is.",
+    )
     assert (mine["seconds"], mine["at"], mine["counts"]) == (2.5, now.isoformat(), True)
     assert (other["counts"], other["changes"], other["verifier"] == mine["verifier"]) == (False, 1, False)
     assert list(bot["merged"]) == ["any", "majority_verifiers"]
@@ -195,8 +201,8 @@ def test_csv_defuses_what_a_spreadsheet_would_run(tmp_path):
 
     rows = table(folder / "train.csv")
     assert tuple(rows[0]) == FLAT
-    assert [row["text"] for row in rows] == ["'=HYPERLINK(\"x\")", "'+1", "'@b, c", 'He said "no"']
-    assert rows[3]["context"] == "'=HYPERLINK(\"x\")\n+1\n@b, c"
+    assert [row["text"] for row in rows] == ['\'=HYPERLINK("x")', "'+1", "'@b, c", 'He said "no"']
+    assert rows[3]["context"] == '\'=HYPERLINK("x")\n+1\n@b, c'
 
 
 def test_parquet_holds_the_same_rows_with_their_types(study, tmp_path):
@@ -318,7 +324,9 @@ def test_the_manifest_tells_what_was_made_of_what(study, tmp_path):
     }
     files = {file["name"]: (file["rows"], file["sha256"]) for file in manifest["files"]}
     sums = digests(folder)
-    assert files == {f"{split}.txt": (rows, sums[f"{split}.txt"]) for split, rows in zip(SPLITS, (32, 4, 4), strict=True)}
+    assert files == {
+        f"{split}.txt": (rows, sums[f"{split}.txt"]) for split, rows in zip(SPLITS, (32, 4, 4), strict=True)
+    }
 
 
 def test_test_is_balanced_over_the_bots(study, tmp_path):
@@ -482,7 +490,10 @@ def test_publishing_fixes_the_splits_for_every_export_to_come(study, tmp_path):
 
     later, manifest = out(study, tmp_path / "a", "parlai", seed=77)
 
-    assert list(Dialogue.objects.filter(study=study).order_by("pk").values_list("split", flat=True)).count("") == 10
+    assert (
+        list(Dialogue.objects.filter(study=study).order_by("pk").values_list("split", flat=True)).count("")
+        == 10
+    )
     assert manifest["chats"] == {"train": 16, "valid": 2, "test": 2}
     texts = [example["text"] for example in parse(later / "test.txt")]
     assert {example["text"] for example in before} <= set(texts)
@@ -545,7 +556,12 @@ def test_the_command_gives_the_bytes_the_console_gives(study, tmp_path):
     told = StringIO()
     call_command("export_dataset", study=study.slug, format="csv", out=tmp_path / "b", seed=4, stdout=told)
 
-    assert {name for name in digests(tmp_path / "b")} == {"train.csv", "valid.csv", "test.csv", "manifest.json"}
+    assert {name for name in digests(tmp_path / "b")} == {
+        "train.csv",
+        "valid.csv",
+        "test.csv",
+        "manifest.json",
+    }
     for name in ("train.csv", "valid.csv", "test.csv", "manifest.json"):
         assert (tmp_path / "b" / name).read_bytes() == services.file_of(export=export, name=name).read_bytes()
     assert told.getvalue().endswith(f"40 rows under majority_verifiers in {tmp_path / 'b'}\n")
@@ -587,3 +603,20 @@ def test_imported_chats_have_no_worker_and_no_bot(tmp_path):
     rows = lines(out(study, tmp_path / "a", splits="1,0,0", rule="imported")[0])
 
     assert {(row["worker"], row["bot"], row["imported"]) for row in rows} == {(None, None, True)}
+
+
+def test_a_study_closed_in_the_middle_changes_nothing_of_what_was_begun(study, tmp_path, monkeypatch):
+    monkeypatch.setattr(reading, "PORTION", 3)
+    under_way = make_dialogue(["Hello to you", "Go away."] * 3, ["0"] * 3, study=study)
+    before, _ = out(study, tmp_path / "a")
+    export = services.planned(study=study, format_="jsonl")
+    (tmp_path / "b").mkdir()
+
+    def close(done, total):
+        if done == 3:
+            close_study(study=study)
+
+    making.make(export, tmp_path / "b", close)
+
+    under_way.refresh_from_db()
+    assert (under_way.state, digests(tmp_path / "b")) == ("partial", digests(before))

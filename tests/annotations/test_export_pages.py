@@ -143,7 +143,9 @@ def test_an_export_can_be_stopped(page, study):
 
     export.refresh_from_db()
     assert export.state == "cancelled"
-    assert [str(message) for message in again.context["messages"]] == ["The export is not under way any more."]
+    assert [str(message) for message in again.context["messages"]] == [
+        "The export is not under way any more."
+    ]
 
 
 def upload(page, study, content, **values):
@@ -190,7 +192,9 @@ def test_a_file_over_the_limit_is_refused(page, study, settings):
 
     response = upload(page, study, released())
 
-    assert response.context["import_form"].errors["file"] == ["The file is over 0 MB. Use manage.py import_bad."]
+    assert response.context["import_form"].errors["file"] == [
+        "The file is over 0 MB. Use manage.py import_bad."
+    ]
     assert Import.objects.count() == 0
 
 
@@ -201,7 +205,9 @@ def test_without_a_file_one_is_asked_for(page, study):
 
 
 @pytest.mark.parametrize("count", [1, 3])
-def test_the_data_page_takes_the_same_queries_however_many_jobs(page, study, count, django_assert_max_num_queries):
+def test_the_data_page_takes_the_same_queries_however_many_jobs(
+    page, study, count, django_assert_max_num_queries
+):
     for number in range(count):
         made(study, seed=number)
         file = SimpleUploadedFile("a.txt", released() * (number + 1))

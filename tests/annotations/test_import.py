@@ -128,7 +128,10 @@ def test_the_same_file_can_come_into_another_study(file):
     run(file, study="other")
 
     assert Dialogue.objects.filter(study__slug="other").count() == 3
-    assert (Bot.objects.filter(engine="imported").count(), User.objects.filter(username="imported").count()) == (1, 1)
+    assert (
+        Bot.objects.filter(engine="imported").count(),
+        User.objects.filter(username="imported").count(),
+    ) == (1, 1)
 
 
 def test_a_file_with_a_bad_line_brings_in_nothing_and_makes_no_study(file):
@@ -148,7 +151,11 @@ def test_a_file_with_a_bad_line_brings_in_nothing_and_makes_no_study(file):
     ("name", "study", "words"),
     [
         ("absent.txt", "brought", "absent.txt cannot be read: No such file or directory."),
-        ("some.txt", "not a slug", "--study 'not a slug' is no slug: use up to 60 letters, digits and hyphens."),
+        (
+            "some.txt",
+            "not a slug",
+            "--study 'not a slug' is no slug: use up to 60 letters, digits and hyphens.",
+        ),
     ],
 )
 def test_what_cannot_be_imported_is_told(file, name, study, words):
@@ -229,7 +236,10 @@ def test_two_jobs_with_the_same_file_store_it_once(file):
     importing.run(second.pk)
 
     second.refresh_from_db()
-    assert (second.state, second.problem) == ("failed", "The same file was imported by another job meanwhile.")
+    assert (second.state, second.problem) == (
+        "failed",
+        "The same file was imported by another job meanwhile.",
+    )
     assert study.dialogues.count() == 3
 
 

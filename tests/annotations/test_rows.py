@@ -167,7 +167,12 @@ GOOD = written(["a", "b", "c"])
 @pytest.mark.parametrize(
     ("at", "old", "new", "reason"),
     [
-        (1, b"text:a\\nb", b"text:x\\nb", "its text has 2 utterances and does not go on from the line before."),
+        (
+            1,
+            b"text:a\\nb",
+            b"text:x\\nb",
+            "its text has 2 utterances and does not go on from the line before.",
+        ),
         (1, b"a\\nb", b"a\\n", "utterance 2 is empty."),
         (1, b"a\\nb", b"a\\nb" + b"x" * 2000, "utterance 2 has 2,001 characters, over 2,000."),
         (1, b"__ok__", b"ok", "labels is 'ok', neither __ok__ nor __notok__."),
@@ -244,7 +249,9 @@ def test_splits_are_shares_or_counts(text, found):
     assert parse(text) == found
 
 
-@pytest.mark.parametrize("text", ["", "0.8,0.2", "0.8,0.1,0.2", "-1,1,1", "a,b,c", "nan,0,1", "1e3,0,0", "٣,0,0"])
+@pytest.mark.parametrize(
+    "text", ["", "0.8,0.2", "0.8,0.1,0.2", "-1,1,1", "a,b,c", "nan,0,1", "1e3,0,0", "٣,0,0"]
+)
 def test_other_splits_are_refused(text):
     with pytest.raises(SplitError):
         parse(text)
@@ -300,7 +307,17 @@ def test_a_pseudonym_hangs_on_key_kind_and_number():
     names = Pseudonyms("k")
 
     assert names.of("person", 1) == Pseudonyms("k").of("person", 1)
-    assert len({names.of("person", 1), names.of("person", 2), names.of("bot", 1), Pseudonyms("l").of("person", 1)}) == 4
+    assert (
+        len(
+            {
+                names.of("person", 1),
+                names.of("person", 2),
+                names.of("bot", 1),
+                Pseudonyms("l").of("person", 1),
+            }
+        )
+        == 4
+    )
     assert len(names.of("person", 1)) == 16
 
 

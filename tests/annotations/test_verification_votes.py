@@ -246,4 +246,4 @@ def test_a_vote_costs_the_same_however_many_items_there_are(count):
     with CaptureQueriesContext(connection) as queries:
         vote(row)
 
-    assert len(queries) == 9
+    assert len(queries) == 8

@@ -21,7 +21,7 @@ FLAGS = (
 RESULTS = Path(__file__).parents[2] / "test-results"
 DESKTOP = {"viewport": {"width": 1280, "height": 900}}
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
-EXPECTED = re.compile(r"WebSocket connection|ERR_INTERNET_DISCONNECTED|status of 4\d\d")
+EXPECTED = re.compile(r"WebSocket connection|ERR_INTERNET_DISCONNECTED|status of 4\d\d|^htmx:")
 
 
 @pytest.fixture(scope="session")
