@@ -10,18 +10,28 @@ from django.http import HttpRequest
 from annotations.console.forms import StudyForm
 from annotations.exports.admin import CHAT_ACTIONS, STUDY_ACTIONS
 from annotations.models import (
+    Attempt,
+    AuditEntry,
+    Batch,
+    Break,
     Consent,
     ConsentText,
     Dialogue,
     InstructionSet,
     Invitation,
+    Item,
     Label,
+    Merged,
+    Plan,
     ReplyFailure,
+    Standing,
     Study,
     StudyBot,
     User,
     Utterance,
+    Vote,
 )
+from annotations.verification.models import CATEGORIES
 
 
 class ReadOnly:
@@ -186,3 +196,123 @@ class ReplyFailureAdmin(ReadOnly, admin.ModelAdmin[ReplyFailure]):
     list_filter = ["bot"]
     list_select_related = ["bot", "dialogue"]
     search_fields = ["error"]
+
+
+# -- verification --------------------------------------------------------------------------------------------
+
+
+@admin.register(Plan)
+class PlanAdmin(ReadOnly, admin.ModelAdmin[Plan]):
+    """How a study is verified. It is changed in the console, which puts it on the audit trail."""
+
+    list_display = [
+        "study",
+        "open",
+        "votes_wanted",
+        "batch_size",
+        "rule",
+        "unsafe_from",
+        "tie",
+        "test",
+        "gold_share",
+    ]
+    list_filter = ["open", "rule", "test"]
+    list_select_related = ["study"]
+    search_fields = ["study__name", "study__slug"]
+
+
+@admin.register(Item)
+class ItemAdmin(ReadOnly, admin.ModelAdmin[Item]):
+    list_display = [
+        "id",
+        "study",
+        "kind",
+        "utterance",
+        "wanted",
+        "votes_in",
+        "free",
+        "ok",
+        "opened_at",
+        "retired_at",
+    ]
+    list_filter = ["kind", "study", "votes_in"]
+    list_select_related = ["study", "utterance"]
+    search_fields = ["=id", "text", "utterance__text"]
+
+
+@admin.register(Batch)
+class BatchAdmin(ReadOnly, admin.ModelAdmin[Batch]):
+    list_display = ["id", "study", "verifier", "opened_at", "leased_until", "closed_at", "end_reason"]
+    list_filter = ["study", "end_reason"]
+    list_select_related = ["study", "verifier"]
+    search_fields = ["=id", "verifier__username"]
+    date_hierarchy = "opened_at"
+
+
+@admin.register(Vote)
+class VoteAdmin(ReadOnly, admin.ModelAdmin[Vote]):
+    list_display = ["id", "item", "verifier", "ok", *CATEGORIES, "seconds", "at", "changes", "set_aside_at"]
+    list_filter = [
+        "ok",
+        *CATEGORIES,
+        ("set_aside_at", admin.EmptyFieldListFilter),
+        "item__kind",
+        "item__study",
+    ]
+    list_select_related = ["item", "verifier"]
+    search_fields = ["=id", "verifier__username", "note"]
+    date_hierarchy = "at"
+
+
+@admin.register(Merged)
+class MergedAdmin(ReadOnly, admin.ModelAdmin[Merged]):
+    list_display = [
+        "utterance",
+        "rule",
+        "label",
+        "tie",
+        "ok_votes",
+        "notok_votes",
+        *CATEGORIES,
+        "probability",
+        "at",
+    ]
+    list_filter = ["rule", "label", "tie", "study"]
+    list_select_related = ["utterance"]
+    search_fields = ["=utterance__dialogue__id", "utterance__text"]
+
+
+@admin.register(Standing)
+class StandingAdmin(ReadOnly, admin.ModelAdmin[Standing]):
+    """Pauses. They are set and lifted in the console."""
+
+    list_display = ["study", "verifier", "paused_at", "paused_reason", "passed_at"]
+    list_filter = ["study", ("paused_at", admin.EmptyFieldListFilter)]
+    list_select_related = ["study", "verifier"]
+    search_fields = ["verifier__username"]
+
+
+@admin.register(Attempt)
+class AttemptAdmin(ReadOnly, admin.ModelAdmin[Attempt]):
+    list_display = ["study", "verifier", "number", "right", "passed", "started_at", "finished_at"]
+    list_filter = ["study", "passed"]
+    list_select_related = ["study", "verifier"]
+    search_fields = ["verifier__username"]
+
+
+@admin.register(Break)
+class BreakAdmin(ReadOnly, admin.ModelAdmin[Break]):
+    list_display = ["study", "user", "at", "until", "binding", "upsetting"]
+    list_filter = ["study", "binding"]
+    list_select_related = ["study", "user"]
+    search_fields = ["user__username"]
+    date_hierarchy = "at"
+
+
+@admin.register(AuditEntry)
+class AuditEntryAdmin(ReadOnly, admin.ModelAdmin[AuditEntry]):
+    list_display = ["at", "action", "study", "actor", "about", "detail"]
+    list_filter = ["action", "study"]
+    list_select_related = ["study", "actor", "about"]
+    search_fields = ["actor__username", "about__username"]
+    date_hierarchy = "at"

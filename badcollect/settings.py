@@ -232,8 +232,9 @@ CELERY_BROKER_CONNECTION_MAX_RETRIES = None
 CELERY_BROKER_TRANSPORT_OPTIONS = {
     "global_keyprefix": f"{REDIS_PREFIX}:",
     "visibility_timeout": 3600,
-    # A web process that cannot reach Redis says so within a second; the sweep asks again later.
+    # A web process that cannot reach Redis says so within a second, not after three more tries; the beat asks again.
     "socket_connect_timeout": 1,
+    "max_retries": 0,
     "retry_policy": {"timeout": 1.0},
 }
 CELERY_TASK_PUBLISH_RETRY = False

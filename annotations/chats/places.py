@@ -55,7 +55,8 @@ def places(worker: User, study: Study | None = None) -> list[Place]:
     still_open = {dialogue.study_id: dialogue for dialogue in rows.filter(state=Dialogue.State.OPEN)}
     pauses = breaks.running(user_id=worker.pk)
     return [
-        _place(item, still_open.get(item.pk), counted.get(item.pk, 0), pauses.get(item.pk)) for item in studies
+        _place(item, still_open.get(item.pk), counted.get(item.pk, 0), pauses.get(item.pk))
+        for item in studies
     ]
 
 

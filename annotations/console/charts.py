@@ -7,10 +7,11 @@ one, a minute later, asks again. Drawing twice gives the same files.
 import json
 import logging
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 from django.conf import settings
 from django.db import transaction
@@ -43,7 +44,7 @@ def figures_of(*, study: Study, charts: Iterable[Chart], rule: str = "") -> list
     return ask(study=study, wanted=wanted)
 
 
-def ask(*, study: Study, wanted: dict[str, tuple[str, dict[str, object]]]) -> list[Figure]:
+def ask(*, study: Study, wanted: Mapping[str, tuple[str, Mapping[str, Any]]]) -> list[Figure]:
     """The figures of these names, each made for the key and result that go with it, and queued where it has to be."""
     there = {row.name: row for row in Figure.objects.filter(study=study, name__in=wanted)}
     missing = [Figure(study=study, name=name) for name in wanted if name not in there]
@@ -53,7 +54,7 @@ def ask(*, study: Study, wanted: dict[str, tuple[str, dict[str, object]]]) -> li
     for name, (key, result) in wanted.items():
         figure = there[name]
         if figure.rows_key != key or (figure.state == Figure.State.DONE and not has_files(figure)):
-            figure.rows_key, figure.result = key, result
+            figure.rows_key, figure.result = key, dict(result)
             _queue(figure)
     revive(there.values())
     return [there[name] for name in wanted]
@@ -93,11 +94,11 @@ def begin(figure_id: int) -> Figure | None:
     return Figure.objects.select_related("study").get(pk=figure_id)
 
 
-def finish(figure: Figure, *, result: dict[str, object], problem: str = "") -> None:
+def finish(figure: Figure, *, result: Mapping[str, Any], problem: str = "") -> None:
     """Stores what came of the job; of rows that were replaced meanwhile, nothing."""
     state = Figure.State.FAILED if problem else Figure.State.DONE
     Figure.objects.filter(pk=figure.pk, rows_key=figure.rows_key).update(
-        state=state, result=result, problem=problem, finished_at=timezone.now()
+        state=state, result=dict(result), problem=problem, finished_at=timezone.now()
     )
 
 

@@ -1,5 +1,6 @@
 """Charts as pictures. Only jobs import this: altair and the renderer take a second to load."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import altair as alt  # noqa: TID253 this module is imported by jobs only, inside functions
@@ -55,6 +56,10 @@ def _spec(chart: Chart, theme: str, width: int) -> dict[str, Any]:
 
 
 _FIT = alt.AutoSizeParams(type="fit-x", contains="padding")
+
+
+def _data(rows: Sequence[Mapping[str, Any]]) -> Any:
+    return alt.Data(values=list(rows))  # type: ignore[no-untyped-call]
 
 
 def _config(colours: dict[str, Any]) -> dict[str, Any]:
@@ -123,9 +128,7 @@ def _alpha(chart: Chart, colours: dict[str, Any], width: int) -> Any:
 
 def _forest(chart: Chart, colours: dict[str, Any], width: int) -> Any:
     """A coefficient with its interval for each predictor, against 0."""
-    zero = alt.Chart(alt.Data(values=[{"at": 0}])).mark_rule(
-        strokeDash=[3, 2], strokeWidth=1, color=colours["soft"]
-    )
+    zero = alt.Chart(_data([{"at": 0}])).mark_rule(strokeDash=[3, 2], strokeWidth=1, color=colours["soft"])
     x = {"title": chart.axis, "axis": alt.Axis(tickCount=5, labelFlush=False)}
     whiskers = _whiskers(chart, colours, width, value="coefficient", x=x)
     return alt.layer(zero.encode(x="at:Q"), *whiskers)
@@ -150,13 +153,13 @@ def _at_the_end(chart: Chart, colours: dict[str, Any], width: int, told: str) ->
 def _by_name(chart: Chart, colours: dict[str, Any], width: int) -> tuple[Any, alt.Y]:
     """The rows, named by their first column, and the axis of names."""
     rows = [{"name": str(next(iter(row.values()))), **row} for row in chart.rows]
-    base = alt.Chart(alt.Data(values=rows), height=LINE * len(rows) + 4)
+    base = alt.Chart(_data(rows), height=LINE * len(rows) + 4)
     return base, _names(rows, colours, width)
 
 
 def _lines(chart: Chart, colours: dict[str, Any], width: int) -> Any:  # noqa: ARG001 all drawers are called alike
     """Two series with bands; named at their ends, the people's dashed."""
-    base = alt.Chart(alt.Data(values=chart.rows), height=190)
+    base = alt.Chart(_data(chart.rows), height=190)
     speakers = alt.Scale(domain=["Bots", "People"], range=[colours["mark"], colours["second"]])
     colour = alt.Color("speaker:N", scale=speakers)
     dashes = alt.StrokeDash("speaker:N", scale=alt.Scale(domain=["Bots", "People"], range=[[1, 0], [5, 3]]))
@@ -169,14 +172,26 @@ def _lines(chart: Chart, colours: dict[str, Any], width: int) -> Any:  # noqa: A
         scale=alt.Scale(zero=True),
         axis=alt.Axis(tickCount=4, labelExpr="datum.value + '%'"),
     )
-    last: dict[str, dict[str, Any]] = {str(row["speaker"]): dict(row) for row in chart.rows}
-    named = alt.Chart(alt.Data(values=list(last.values()))).mark_text(align="right", dy=18)
+    named = [
+        alt.Chart(_data([row])).mark_text(dy=dy).encode(x=x, y=y, text="speaker:N", color=colour)
+        for row, dy in _named(chart)
+    ]
     return alt.layer(
         base.mark_area().encode(x=x, y=alt.Y("low:Q", title=None), y2="high:Q", color=colour),
         base.mark_line().encode(x=x, y=y, color=colour, strokeDash=dashes),
         base.mark_point(size=40).encode(x=x, y=y, color=colour),
-        named.encode(x=x, y=y, text="speaker:N", color=colour),
-    )  # fmt: skip
+        *named,
+    )
+
+
+def _named(chart: Chart) -> list[tuple[Mapping[str, Any], int]]:
+    """A point of each series, some way along, to write its name at: above the upper series, below the lower."""
+    series = {
+        speaker: [row for row in chart.rows if row["speaker"] == speaker] for speaker in ("Bots", "People")
+    }
+    points = [rows[3 * len(rows) // 4] for rows in series.values() if rows]
+    upper = max(float(row["percent"]) for row in points)
+    return [(row, -16 if row["percent"] == upper else 18) for row in points]
 
 
 def _bars(chart: Chart, colours: dict[str, Any], width: int) -> Any:
@@ -184,7 +199,7 @@ def _bars(chart: Chart, colours: dict[str, Any], width: int) -> Any:
     across, count = list(chart.rows[0])[:2]
     rows = [{"over": 1, **row} for row in chart.rows]
     few = len(rows) > 8 and width < WIDTHS[-1]
-    labels = [row[across] for row in rows[:: 4 if few else 2 if len(rows) > 10 else 1]]
+    labels: Any = [row[across] for row in rows[:: 4 if few else 2 if len(rows) > 10 else 1]]
     x = alt.X(
         f"{across}:O",
         sort=None,
@@ -193,7 +208,7 @@ def _bars(chart: Chart, colours: dict[str, Any], width: int) -> Any:
         scale=alt.Scale(paddingInner=0.25),
     )
     y = alt.Y(f"{count}:Q", title=None, axis=alt.Axis(tickCount=4, format=",d", tickMinStep=1))
-    base = alt.Chart(alt.Data(values=rows), height=190)
+    base = alt.Chart(_data(rows), height=190)
     whole = base.transform_filter("datum.over").mark_bar().encode(x=x, y=y)
     part = base.transform_filter("!datum.over").mark_bar(
         fill=None, stroke=colours["mark"], strokeWidth=1.5, strokeDash=[3, 2]

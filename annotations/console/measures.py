@@ -8,7 +8,6 @@ from django.db.models import Count, Exists, F, Max, OuterRef, Q, Sum
 from django.db.models.functions import TruncDate
 from django.utils import timezone
 
-from annotations.chats.models import Label
 from annotations.domain import crowds, merging
 from annotations.domain.figures import Cell
 from annotations.studies.models import Study
@@ -33,11 +32,10 @@ def rules_of(study: Study) -> list[str]:
     return [rule for rule, is_there in zip(RULES, found, strict=True) if is_there]
 
 
-def rules_merged(study: Study) -> list[tuple[str, int, datetime]]:
-    """The rules under which labels were made, in words, each with how many labels and when the newest was made."""
-    rows = study.merged.order_by().values_list("rule").annotate(Count("pk"), Max("at"))
-    found = {rule: (count, at) for rule, count, at in rows}
-    return [(words, *found[rule]) for rule, words in RULES.items() if rule in found]
+def rules_merged(study: Study) -> dict[str, int]:
+    """The rules under which the study has merged labels, in the order of `RULES`, each with how many."""
+    found: dict[str, int] = dict(study.merged.order_by().values_list("rule").annotate(Count("pk")))
+    return {rule: found[rule] for rule in RULES if rule in found}
 
 
 def chosen_rule(plan: Plan, there: Sequence[str], asked: str) -> str:
@@ -51,7 +49,7 @@ def cells(study: Study, rule: str) -> list[Cell]:
     """The study's merged labels under `rule`, counted by all that the figures are made from."""
     chat = "utterance__dialogue__"
     names = dict(study.dialogues.order_by().values_list("bot_id", "bot__name").distinct())
-    sets = {None: "", **dict(study.instruction_sets.values_list("pk", "slug"))}
+    sets: dict[int | None, str] = {None: "", **dict(study.instruction_sets.values_list("pk", "slug"))}
     rows = (
         study.merged.filter(rule=rule)
         .order_by()
@@ -83,7 +81,10 @@ def unsafe_messages(study: Study, rule: str) -> dict[int, int]:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far the verification of a study is. `hours_left`: at the speed of the last day; None without votes."""
+    """How far the verification of a study is. `days`: votes of the last two weeks, today the last.
+
+    `hours_left`: at the speed of the last day; None where nobody voted in it.
+    """
 
     items: int
     finished: int
@@ -91,7 +92,7 @@ class Progress:
     wanted: int
     last_hour: int
     last_day: int
-    chats_to_open: int
+    days: list[tuple[str, int]]
 
     @property
     def waiting(self) -> int:
@@ -121,36 +122,32 @@ class Progress:
 
 def progress(study: Study, now: datetime | None = None) -> Progress:
     """Where the study's verification stands at `now`."""
-    now = now or timezone.now()
+    now = timezone.localtime(now)
     items = Item.objects.filter(study=study, kind="utterance").aggregate(
         items=Count("pk"),
         finished=Count("pk", filter=Q(votes_in__gte=F("wanted"))),
         votes=Sum("votes_in", default=0),
         wanted=Sum("wanted", default=0),
     )
-    recent = Vote.objects.filter(item__study=study, item__kind="utterance", at__gt=now - timedelta(days=1))
-    speed = recent.aggregate(
-        last_day=Count("pk"), last_hour=Count("pk", filter=Q(at__gt=now - timedelta(hours=1)))
-    )
-    closed = study.dialogues.filter(state__in=["complete", "partial"], items_at=None).count()
-    return Progress(**items, **speed, chats_to_open=closed)
-
-
-def votes_by_day(study: Study, now: datetime | None = None) -> Sequence[tuple[str, int]]:
-    """Votes of the last days, today the last, days without votes included."""
-    now = timezone.localtime(now)
-    days = [(now - timedelta(days=back)).date() for back in range(DAYS - 1, -1, -1)]
     since = now.replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days=DAYS - 1)
-    rows = Vote.objects.filter(item__study=study, item__kind="utterance", at__gte=since)
-    counts = dict(rows.order_by().values_list(TruncDate("at")).annotate(Count("pk")))
-    return [(f"{day.day} {day:%b}", counts.get(day, 0)) for day in days]
+    votes = Vote.objects.filter(item__study=study, item__kind="utterance", at__gte=since).order_by()
+    rows = votes.values_list(TruncDate("at")).annotate(
+        n=Count("pk"),
+        last_day=Count("pk", filter=Q(at__gt=now - timedelta(days=1))),
+        last_hour=Count("pk", filter=Q(at__gt=now - timedelta(hours=1))),
+    )
+    by_day = {day: counts for day, *counts in rows}
+    days = [(now - timedelta(days=back)).date() for back in range(DAYS - 1, -1, -1)]
+    return Progress(
+        **items,
+        last_day=sum(counts[1] for counts in by_day.values()),
+        last_hour=sum(counts[2] for counts in by_day.values()),
+        days=[(f"{day.day} {day:%b}", by_day.get(day, [0])[0]) for day in days],
+    )
 
 
 def stamp(study: Study, rule: str) -> list[str]:
-    """Changes whenever merged labels, workers' labels or votes do: what is worked out from them is then old."""
+    """Changes whenever merged labels or workers' labels do: what is worked out from them is then old."""
     merged = study.merged.filter(rule=rule).aggregate(Count("pk"), Max("at"))
-    votes = Vote.objects.filter(item__study=study).aggregate(
-        Count("pk"), Max("at"), Max("changed_at"), Max("set_aside_at")
-    )
-    labels = Label.objects.filter(utterance__dialogue__study=study).aggregate(Count("pk"), Max("at"))
-    return [str(value) for row in (merged, votes, labels) for value in row.values()]
+    labels = study.dialogues.aggregate(Sum("labelled"), Sum("unsafe"), Max("last_at"))
+    return [str(value) for row in (merged, labels) for value in row.values()]

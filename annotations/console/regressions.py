@@ -26,9 +26,7 @@ BEFORE, TOTAL, POSITION = "chats done before", "chats done in all", "position in
 def ask(*, study: Study, rule: str) -> list[Figure]:
     """The three regressions under `rule`, in the order of OUTCOMES; those of older data are asked for anew."""
     key = charts.key_of("regression", plan_of(study).unsafe_from, measures.stamp(study, rule))
-    wanted: dict[str, tuple[str, dict[str, object]]] = {
-        f"regression-{outcome}:{rule}": (key, {"title": title}) for outcome, title in OUTCOMES.items()
-    }
+    wanted = {f"regression-{outcome}:{rule}": (key, {"title": title}) for outcome, title in OUTCOMES.items()}
     return charts.ask(study=study, wanted=wanted)
 
 

@@ -4,7 +4,7 @@ from celery import shared_task
 
 
 def task_of(name: str) -> Any:
-    """The task that makes the figure of this name."""
+    """The task that makes the figure of this name: as in bots:any, regression-human:any or agreement:any."""
     kind = name.partition("-")[0].partition(":")[0]
     return {"regression": regress_task, "agreement": agree_task}.get(kind, draw_task)
 

@@ -9,7 +9,10 @@ from annotations.domain.figures import CATEGORIES
 from annotations.verification.models import Item, Plan
 
 UPLOAD_LIMIT = 1_000_000
-KINDS = [(Item.Kind.GOLD.value, "Gold item: mixed unseen into batches"), (Item.Kind.TEST.value, "Test question: explained to the verifier")]  # fmt: skip
+KINDS = [
+    (Item.Kind.GOLD.value, "Gold item: mixed unseen into batches"),
+    (Item.Kind.TEST.value, "Test question: explained to the verifier"),
+]
 ANSWERS = [("ok", "OK"), ("notok", "Not OK")]
 
 
@@ -105,7 +108,7 @@ class AnswerForm(PlainWords, forms.Form):
         label="What is wrong with it",
         choices=list(CATEGORIES.items()),
         required=False,
-        widget=forms.CheckboxSelectMultiple,
+        widget=forms.CheckboxSelectMultiple(attrs={"class": ""}),
     )
     why = Prose(
         longest=1000,

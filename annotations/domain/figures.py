@@ -21,7 +21,7 @@ Row = dict[str, str | int | float]
 
 
 class Cell(NamedTuple):
-    """So many utterances (`count`) alike in split, bot, instruction set, place in the chat and merged label.
+    """So many utterances (`n`) alike in split, bot, instruction set, place in the chat and merged label.
 
     `number` is from 1, odd ones are people's. `label`: ok, notok, or empty for none. The last four: how many
     of them are in each category.
@@ -32,7 +32,7 @@ class Cell(NamedTuple):
     instructions: str
     number: int
     label: str
-    count: int
+    n: int
     hate: int
     attack: int
     profanity: int
@@ -137,14 +137,15 @@ def table_1(cells: Sequence[Cell]) -> Table:
     count: dict[tuple[str, str, str], int] = {}
     for cell in cells:
         key = (cell.speaker, cell.label, cell.split)
-        count[key] = count.get(key, 0) + cell.count
+        count[key] = count.get(key, 0) + cell.n
     table = Table(splits)
     for speaker in SPEAKERS:
         for label in LABELS:
             counts = [count.get((speaker, label, split), 0) for split in splits]
             oks = [count.get((speaker, "ok", split), 0) for split in splits]
             if label or any(counts):
-                shares = _shares(counts, oks) if label == "notok" else [None] * (len(splits) + 1)
+                none: list[Share | None] = [None] * (len(splits) + 1)
+                shares = _shares(counts, oks) if label == "notok" else none
                 table.rows.append(TableRow(speaker, label, counts, sum(counts), shares))
     return table
 
@@ -173,8 +174,8 @@ def not_ok(cells: Iterable[Cell], key: Callable[[Cell], object]) -> dict[object,
     for cell in cells:
         if cell.label:
             found = key(cell)
-            total[found] = total.get(found, 0) + cell.count
-            hits[found] = hits.get(found, 0) + (cell.count if cell.label == "notok" else 0)
+            total[found] = total.get(found, 0) + cell.n
+            hits[found] = hits.get(found, 0) + (cell.n if cell.label == "notok" else 0)
     return {found: Share(hits[found], total[found]) for found in total}
 
 
@@ -240,7 +241,7 @@ def by_category(cells: Sequence[Cell]) -> Chart:
     hits = {(name, speaker): 0 for name in CATEGORIES for speaker in SPEAKERS}
     for cell in cells:
         if cell.label == "notok":
-            total[cell.speaker] += cell.count
+            total[cell.speaker] += cell.n
             for name in CATEGORIES:
                 hits[name, cell.speaker] += getattr(cell, name)
     shares: dict[object, Share] = {

@@ -1,5 +1,6 @@
 """Makes the files of an export: draws the splits, reads, writes, counts, and says in a manifest what it did."""
 
+import gc
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -100,6 +101,8 @@ def _write(export: Export, splits: Mapping[int, str], folder: Path, tell: Tell) 
     tally = Tally()
     writers = {split: writing.writer(export.format, path) for split, path in paths.items()}
     done = 0
+    # Rows refer to nothing that refers back; looking for such rings among them takes an eighth of the time.
+    gc.disable()
     try:
         for portion in reader.portions(splits):
             for split, to in writers.items():
@@ -107,6 +110,7 @@ def _write(export: Export, splits: Mapping[int, str], folder: Path, tell: Tell) 
             done += len(portion)
             tell(done, len(splits))
     finally:
+        gc.enable()
         for to in writers.values():
             to.close()
     return tally

@@ -32,8 +32,8 @@ UNDO = timedelta(minutes=10)
 LONGEST_LOOK = 3600.0
 """Seconds; who took longer was away."""
 LONGEST_NOTE = 500
-NOT_YOURS = "This item is not here, or it is not yours."
-LEASE_OVER = "The time for this item ran out, and others have judged it since. Take the next one."
+NOT_YOURS = "This message is not here, or it is not yours."
+LEASE_OVER = "The time for this message ran out, and others have judged it since. Take the next one."
 
 
 class Candidate(NamedTuple):
@@ -236,7 +236,7 @@ def show(*, verifier_id: int, assignment_id: int) -> Assignment:
     if found is None:
         raise Refused("not_yours", NOT_YOURS, status=404)
     if found.state == Assignment.State.RETURNED:
-        raise Refused("lease_over", "The time for this item ran out. Take the next one.")
+        raise Refused("lease_over", "The time for this message ran out. Take the next one.")
     if found.state == Assignment.State.HELD and found.shown_at is None:
         breaks.refuse_if_on_break(user_id=verifier_id, study_id=found.batch.study_id)
         found.shown_at = timezone.now()

@@ -38,22 +38,20 @@ def columns(version: str, outcome: Outcome, probability: float | None = None) ->
     )
 
 
-def store(*, study_id: int, rule: str, made: Mapping[int, Sequence[object]]) -> None:
-    """Writes labels (by utterance, the values of MADE) over those of the same utterance and rule.
+def store(*, study_id: int, made: Mapping[tuple[int, str], tuple[object, ...]]) -> None:
+    """Writes labels (by utterance and rule, the values of MADE) over those that are there.
 
     The items they come from are locked by the caller.
     """
-    names = ("utterance_id", *MADE)
-    rows = [(utterance_id, *values) for utterance_id, values in made.items()]
+    names = ("utterance_id", "rule", *MADE)
+    rows = [(*which, *values) for which, values in made.items()]
     if not rows:
         return
     now = timezone.now()
     if connection.vendor == "postgresql":
-        _unnest(names, rows, {"study_id": study_id, "rule": rule, "at": now})
+        _unnest(names, rows, {"study_id": study_id, "at": now})
         return
-    labels = [
-        Merged(study_id=study_id, rule=rule, at=now, **dict(zip(names, row, strict=True))) for row in rows
-    ]
+    labels = [Merged(study_id=study_id, at=now, **dict(zip(names, row, strict=True))) for row in rows]
     Merged.objects.bulk_create(
         labels, update_conflicts=True, unique_fields=["utterance", "rule"], update_fields=[*MADE, "at"]
     )

@@ -6,7 +6,7 @@ from datetime import datetime
 from statistics import mean
 
 from django.db.models import Count, F, FilteredRelation, Max, Q
-from django.db.models.functions import Round
+from django.db.models.functions import Floor
 
 from annotations.people.models import User
 from annotations.studies.models import Study
@@ -97,7 +97,7 @@ def _totals(study: Study, rule: str) -> dict[int, _Total]:
         Vote.objects.filter(item__study=study, item__kind=Item.Kind.UTTERANCE)
         .order_by()
         .annotate(by_rule=FilteredRelation(merged, condition=Q(**{f"{merged}__rule": rule})))
-        .annotate(tenths=Round(F("seconds") * 10.0))
+        .annotate(tenths=Floor(F("seconds") * 10.0 + 0.5))
         .values_list("verifier", "tenths")
         .annotate(
             n=Count("pk"),

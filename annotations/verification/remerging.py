@@ -277,7 +277,7 @@ def _merge(merging: Merging, way: _Way, items: QuerySet[Item]) -> None:
     bins = dict(Label.objects.filter(**said).values_list("utterance", "bin"))
     old_labels = _stored(Merged.objects.filter(study=merging.study, rule=merging.rule, **said))
     votes = _votes(Vote.objects.filter(item_id__gte=locked[0][0], item_id__lte=locked[-1][0]))
-    changed: dict[int, tuple[object, ...]] = {}
+    changed: dict[tuple[int, str], tuple[object, ...]] = {}
     gone = []
     for pk, utterance_id, votes_in, wanted in locked:
         counts = Counts(*votes.get(pk, _NO_VOTES), bins.get(utterance_id))
@@ -286,8 +286,8 @@ def _merge(merging: Merging, way: _Way, items: QuerySet[Item]) -> None:
         if made is None and old is not None:
             gone.append(utterance_id)
         elif made is not None and made != old:
-            changed[utterance_id] = made
-    derived.store(study_id=merging.study_id, rule=merging.rule, made=changed)
+            changed[utterance_id, merging.rule] = made
+    derived.store(study_id=merging.study_id, made=changed)
     if gone:
         Merged.objects.filter(rule=merging.rule, utterance__in=gone).delete()
 

@@ -51,9 +51,15 @@ def verify(request: SignedIn, slug: str) -> HttpResponse:
             raise
         return _consent(request, slug)
     asked = request.GET.get("item", "")
-    if asked.isdecimal():
+    if asked.isdecimal() and not _to_come(request, int(asked)):
         return _shown(request, study, int(asked))
     return _onward(request, study)
+
+
+def _to_come(request: SignedIn, assignment_id: int) -> bool:
+    """Whether it is still to be judged: those are shown in their order, since a later one gives away an earlier."""
+    held = Assignment.objects.filter(verifier=request.user, state=Assignment.State.HELD)
+    return held.filter(pk=assignment_id).exists()
 
 
 def _onward(request: SignedIn, study: Study) -> HttpResponse:
@@ -85,6 +91,8 @@ def _shown(
             raise
         messages.warning(request, refusal.detail)
         return _elsewhere(request, study) or redirect("verify", study.slug)
+    if assignment.batch.study_id != study.pk:
+        raise Refused("not_yours", batches.NOT_YOURS, status=404)
     values = {**_card_values(request, study, assignment), **_told(request), **given}
     if request.headers.get("HX-Request"):
         part = {**values, "swapped": True}

@@ -107,7 +107,10 @@ def classify(model: Model, text: str) -> Judgement:
 
 
 def tokens(text: str) -> list[str]:
-    """Stems of a text's words without links, mentions and stop words; letters of English only."""
+    """Stems of a text's words without links, mentions and stop words; letters of English only.
+
+    Stop words are dropped after stemming, as in the original: "are" stays, as "ar".
+    """
     stops = word_list("stopwords")
     cleaned = _preprocessed(text).lower()
     return [stemmed for word in _LETTERS.findall(cleaned) if (stemmed := stem(word)) not in stops]

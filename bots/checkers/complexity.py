@@ -28,6 +28,8 @@ TIMES = 1.0
 """Powers of ten by which a word must be more frequent in the corpus than in English to be one of its domain."""
 SEEN = 3
 """Times a word must be said to be one of the domain."""
+ENOUGH = 1_000
+"""Words a corpus needs for a domain: in fewer, every word said thrice would look like one of it."""
 LISTED = 1_000
 """Words of the domain that are kept, the most typical first."""
 KEPT = 200_000
@@ -74,7 +76,12 @@ class Vocabulary:
             self.counts = Counter({word: n for word, n in self.counts.items() if n > 1})
 
     def domain(self) -> Domain:
-        """The words at least ten times as frequent here as in English (wordfreq), by how much more."""
+        """The words at least ten times as frequent here as in English (wordfreq), by how much more.
+
+        None of a corpus of fewer than ENOUGH words.
+        """
+        if self.total < ENOUGH:
+            return Domain((), self.total)
         stops = word_list("stopwords")
         above = []
         for word, count in self.counts.items():

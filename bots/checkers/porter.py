@@ -28,28 +28,10 @@ _STEP_2 = {
     "biliti": "ble",
 }
 _STEP_3 = {"icate": "ic", "ative": "", "alize": "al", "iciti": "ic", "ical": "ic", "ful": "", "ness": ""}
-_STEP_4 = dict.fromkeys(
-    (
-        "al",
-        "ance",
-        "ence",
-        "er",
-        "ic",
-        "able",
-        "ible",
-        "ant",
-        "ement",
-        "ment",
-        "ent",
-        "ion",
-        "ou",
-        "ism",
-        "ate",
-        "iti",
-    )
-    + ("ous", "ive", "ize"),
-    "",
-)
+_STEP_4 = {
+    **dict.fromkeys(("al", "ance", "ence", "er", "ic", "able", "ible", "ant", "ement", "ment", "ent"), ""),
+    **dict.fromkeys(("ion", "ou", "ism", "ate", "iti", "ous", "ive", "ize"), ""),
+}
 
 
 @lru_cache(maxsize=50_000)

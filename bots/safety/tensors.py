@@ -37,6 +37,8 @@ def read(path: Path) -> dict[str, tuple[tuple[int, ...], "array[float]"]]:
     try:
         raw = path.read_bytes()
         length = int.from_bytes(raw[:8], "little")
+        if len(raw) < 8 + length:
+            raise ModelError(f"{path} is cut off.")
         header = json.loads(raw[8 : 8 + length])
         found = {}
         for name, entry in header.items():

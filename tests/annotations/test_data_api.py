@@ -214,6 +214,12 @@ def test_an_export_that_cannot_be_is_refused_in_words(client, study, wish, code)
     assert (response.status_code, response.json()["error"], Export.objects.count()) == (422, code, 0)
 
 
+def status(client, path, **values):
+    response = client.get(path, **values)
+    response.close()
+    return response.status_code
+
+
 def paths_of(study):
     make_labelled(study=study)
     export = services.ask(study=study, actor=None, format_="parlai")
@@ -229,14 +235,14 @@ def test_workers_and_verifiers_see_no_study_as_its_researchers_do(client, study,
     paths = paths_of(study)
     authorization = headers(who(study))
 
-    assert [client.get(path, headers=authorization).status_code for path in paths] == [404] * 7
+    assert [status(client, path, headers=authorization) for path in paths] == [404] * 7
 
 
 def test_another_studys_researcher_sees_nothing(client, study):
     paths = paths_of(study)
     authorization = headers(make_researcher(StudyFactory()))
 
-    assert [client.get(path, headers=authorization).status_code for path in paths] == [404] * 7
+    assert [status(client, path, headers=authorization) for path in paths] == [404] * 7
     asked = client.post(
         f"/api/v1/studies/{study.slug}/exports",
         {"format": "csv"},
@@ -247,7 +253,7 @@ def test_another_studys_researcher_sees_nothing(client, study):
 
 
 def test_nobody_comes_in_without_a_token(client, study):
-    assert [client.get(path).status_code for path in paths_of(study)] == [401] * 7
+    assert [status(client, path) for path in paths_of(study)] == [401] * 7
 
 
 @pytest.mark.parametrize(
@@ -262,7 +268,7 @@ def test_a_token_does_only_what_it_is_for(client, study, scopes, allowed):
     paths = paths_of(study)
     authorization = headers(make_researcher(study), *scopes)
 
-    assert [client.get(path, headers=authorization).status_code for path in paths] == allowed
+    assert [status(client, path, headers=authorization) for path in paths] == allowed
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ from django.conf import settings
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from annotations.domain.rows import FLAT, JSONL, MERGED, VOTE
 from annotations.console.services import close_study
+from annotations.domain.rows import FLAT, JSONL, MERGED, VOTE
 from annotations.exports import jobs, making, reading, services
 from annotations.models import AuditEntry, Dialogue, Export, Merged, Vote
 from annotations.people.errors import Refused
@@ -362,7 +362,7 @@ def test_the_code_knows_its_version():
     import tomllib
 
     project = tomllib.loads((settings.BASE_DIR / "pyproject.toml").read_text())["project"]
-    assert settings.VERSION == project["version"]
+    assert project["version"] == settings.VERSION
 
 
 # -- the job -------------------------------------------------------------------------------------------------
@@ -556,7 +556,7 @@ def test_the_command_gives_the_bytes_the_console_gives(study, tmp_path):
     told = StringIO()
     call_command("export_dataset", study=study.slug, format="csv", out=tmp_path / "b", seed=4, stdout=told)
 
-    assert {name for name in digests(tmp_path / "b")} == {
+    assert set(digests(tmp_path / "b")) == {
         "train.csv",
         "valid.csv",
         "test.csv",

@@ -13,7 +13,7 @@ PERSONA = ("your persona: i live alone.", "Steak ")
 
 
 def row(number=1, text="Hi.", context=(), **values):
-    plain = {name: None for name in ExportRow._fields}
+    plain = dict.fromkeys(ExportRow._fields)
     defaults = {
         "split": "train",
         "chat": "c",

@@ -70,6 +70,12 @@ def judge(client, assignment, vote="ok", *, follow=False, headers=None, **given)
     return client.post("/verify/s/judge", values, follow=follow, headers=headers)
 
 
+def reach(client, assignment):
+    """The page of one message of a batch, as it is when those before it are done."""
+    assignment.batch.assignments.filter(position__lt=assignment.position).update(state="skipped")
+    return page_of(client)
+
+
 def page_of(client, url="/verify/s"):
     return client.get(url).content.decode()
 
@@ -229,7 +235,7 @@ def test_a_message_is_shown_with_what_came_before_and_nothing_else(client, verif
     other = take(make_verifier(study, username="another"), study)
     make_vote(other, item=second.item, ok=False, note="So rude")
 
-    page = page_of(client, f"/verify/s?item={second.pk}")
+    page = reach(client, second)
 
     assert re.findall(r'dir="auto">(\w+ said \w+)</p>', page) == ["One said first", "Two said then"]
     hidden = ["Three said", "Four said", "Blenderbot", "blender", "tea", "&gt;=", "nobody", "another", "rude"]
@@ -247,13 +253,16 @@ def test_a_gold_item_looks_like_any_other(client, verifier, study):
     usual = batch.assignments.get(item__kind="utterance")
 
     def plain(assignment):
-        page = page_of(client, f"/verify/s?item={assignment.pk}")
+        batch.assignments.exclude(pk=assignment.pk).update(state="skipped")
+        batch.assignments.filter(pk=assignment.pk).update(state="held")
+        page = page_of(client)
         page = re.sub(r'<ol class="stack".*?</ol>', "", page, flags=re.DOTALL)
         page = re.sub(r'(name="csrfmiddlewaretoken"|name="item") value="[^"]*"', "", page)
+        page = re.sub(r'<a class="btn" href="/verify/s\?item.*</a>', "", page)
         return re.sub(r"Message number \d|Person|Bot|\d of \d", "", page)
 
     assert plain(gold) == plain(usual)
-    assert page_of(client, f"/verify/s?item={gold.pk}").count("It is plain to see.") == 0
+    assert plain(gold).count("It is plain to see.") == 0
 
 
 def test_hostile_texts_are_escaped(client, verifier, study):
@@ -261,7 +270,7 @@ def test_hostile_texts_are_escaped(client, verifier, study):
     services.open_items(make_finished(texts, study=study).pk)
     last = take(verifier, study).assignments.get(item__utterance__number=2)
 
-    page = page_of(client, f"/verify/s?item={last.pk}")
+    page = reach(client, last)
 
     assert (page.count("<script>alert"), page.count("<img")) == (0, 0)
     assert page.count("&lt;img src=x onerror=alert(2)&gt;") == 1
@@ -275,7 +284,7 @@ def test_veiled_messages_stand_in_closed_folds(client, verifier, study, whose):
     wishing.save()
     last = take(verifier, study).assignments.get(item__utterance__number=2)
 
-    page = page_of(client, f"/verify/s?item={last.pk}")
+    page = reach(client, last)
 
     folds = re.findall(r'<details class="veil[^"]*"><summary>.*?</summary><p dir="auto">([^<]*)</p>', page)
     assert folds == ["Message number 1", "Message number 2"]
@@ -314,7 +323,7 @@ def test_a_message_takes_the_same_queries_however_long_the_batch(
     take(verifier, study)
     client.get("/verify/s")
 
-    with django_assert_num_queries(17):
+    with django_assert_num_queries(15):
         client.get("/verify/s")
 
 
@@ -382,6 +391,28 @@ def test_another_persons_message_is_not_there(client, verifier, study):
     assert judge(client, others).status_code == 404
     assert client.get(f"/verify/s?item={others.pk}").status_code == 404
     assert client.get("/verify/s?item=99999999999999999999999").status_code == 404
+
+
+def test_messages_still_to_come_are_not_shown_before_their_turn(client, verifier, study):
+    make_items(study)
+    one, two = take(verifier, study).assignments.order_by("position")
+
+    page = page_of(client, f"/verify/s?item={two.pk}")
+
+    assert page.count("Message number 2") == 0
+    assert page.count(f'name="item" value="{one.pk}"') == 2
+
+
+def test_a_message_of_another_study_is_not_there(client, verifier, study):
+    other = StudyFactory(slug="t")
+    studies.join(study=other, user=verifier, role="verifier")
+    studies.consent(user=verifier, text=studies.current_consent(other))
+    make_items(other)
+    assignment = first(take(verifier, other))
+    make_vote(assignment.batch)
+
+    assert client.get(f"/verify/s?item={assignment.pk}").status_code == 404
+    assert client.get(f"/verify/t?item={assignment.pk}").status_code == 200
 
 
 def test_sent_twice_is_once(client, verifier, study):
@@ -922,5 +953,5 @@ def test_a_batch_takes_the_same_queries_however_many_chats(script, study, count,
     make_plan(study, batch_size=2 * count)
     script("/studies/s/batches")
 
-    with django_assert_num_queries(18):
+    with django_assert_num_queries(19):
         script("/studies/s/batches")

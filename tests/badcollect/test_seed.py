@@ -1,8 +1,9 @@
 import pytest
 from django.core.management import call_command
 
-from annotations.models import Membership, Study, StudyBot, User
+from annotations.models import Item, Membership, Study, StudyBot, User
 from annotations.studies import services
+from annotations.verification.services import open_finished
 from badcollect import seed
 from bots.models import Bot
 
@@ -24,6 +25,14 @@ def test_twice_is_once():
     second = seed.seed()
     assert counts() == after_first == [4, 1, 1, 3, 3]
     assert first == second
+
+
+def test_there_is_something_to_verify_and_it_is_made_once():
+    seed.seed()
+    opened = open_finished()
+    seed.seed()
+
+    assert (opened, open_finished(), Item.objects.count()) == (2, 0, 12)
 
 
 def test_everybody_has_the_password_in_var(tmp_path):

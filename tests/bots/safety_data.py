@@ -48,7 +48,7 @@ def make_encoder(folder: Path) -> str:
     from bots.safety.fit_encoder import make_config, make_tokenizer
     from bots.safety.presets import Shape
 
-    shape = Shape(layers=1, width=16, heads=2, inner=32, vocabulary=400, positions=64)
+    shape = Shape(layers=1, width=32, heads=2, inner=64, vocabulary=400, positions=64)
     tokenizer = make_tokenizer([*RUDE, *KIND, "human: bot:"], shape)
     torch.manual_seed(0)
     BertModel(make_config(shape, tokenizer)).save_pretrained(folder)

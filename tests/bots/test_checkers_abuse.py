@@ -62,7 +62,7 @@ def test_scores_are_those_of_the_paper():
 def test_words_as_the_model_sees_them():
     text = "RT @somebody: Running,  the QUEENS are at http://example.org #winning"
 
-    assert abuse.tokens(text) == ["run", "queen", "win"]
+    assert abuse.tokens(text) == ["run", "queen", "ar", "win"]
     assert abuse.grams(["a", "b", "c"]) == ["a", "b", "c", "a b", "b c", "a b c"]
 
 
@@ -82,7 +82,7 @@ def test_hostile_texts_are_judged_too(text):
 
 
 def test_a_model_is_trained_written_and_read(tmp_path):
-    trained = train(made_up(300), ["we saw people today", "they said it"], min_df=2)
+    trained = train(made_up(300), ["we saw flowers", "they said flowers today"], min_df=2)
 
     write(trained, tmp_path, source="made-up tweets")
 

@@ -35,6 +35,7 @@ def test_stems_are_those_of_porters_paper():
     )
 
 
+@pytest.mark.slow
 def test_stems_are_those_of_nltks_original_algorithm():
     from nltk.stem.porter import PorterStemmer
     from wordfreq import top_n_list

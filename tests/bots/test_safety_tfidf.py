@@ -258,14 +258,9 @@ def test_scored_rows_can_be_trained_on(folder, data, tmp_path):
     rows = write_jsonl(tmp_path / "rows.jsonl", [{"text": t} for t in ("you stupid idiot", "how lovely")])
 
     run("score_safety", "--model", folder, "--in", rows, "--out", tmp_path / "out.jsonl", "--key", "label")
-    train(
-        data,
-        tmp_path / "m",
-        "--weight",
-        "bad=3",
-        "silver=1",
-        train=[f"silver={tmp_path / 'out.jsonl'}", str(data)],
-    )
+    silver = f"silver={tmp_path / 'out.jsonl'}"
+    more = ("--train", data, silver, "--valid", data, "--weight", "bad=3", "silver=1")
+    run("train_safety", "--base", "tfidf", *more, "--out", tmp_path / "m")
 
     assert sorted(json.loads((tmp_path / "m" / "card.json").read_text())["data"]["train"]["rows"]) == [
         "bad",
@@ -325,8 +320,6 @@ def test_tensors_are_read_by_the_safetensors_package_and_its_by_us(tmp_path):
 def test_a_file_that_is_no_safetensors_is_refused(tmp_path, raw):
     (tmp_path / "a").write_bytes(raw)
 
-    if raw == b"":
-        raw = b"nothing"
     with pytest.raises(ModelError):
         tensors.read(tmp_path / "a")
 

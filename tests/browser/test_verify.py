@@ -360,10 +360,9 @@ def test_from_the_invitation_to_merged_labels_though_the_web_process_is_killed(b
     robin = User.objects.get(username="robin")
     assert sorted(seen) == [(chat, number) for chat in ("blue", "red") for number in (1, 2, 3, 4)]
     assert Vote.objects.filter(verifier=robin, ok=False, attack=True).count() == 8
-    wait_for(lambda: Merged.objects.filter(rule="majority_verifiers").count() == 8, what="the merged labels")
-    assert set(Merged.objects.values_list("label", "ok_votes", "notok_votes", "attack")) == {
-        ("notok", 0, 3, True)
-    }
+    merged = Merged.objects.filter(rule="majority_verifiers")
+    wait_for(lambda: merged.count() == 8, what="the merged labels")
+    assert set(merged.values_list("label", "ok_votes", "notok_votes", "attack")) == {("notok", 0, 3, True)}
     assert serious(page) == []
     context.close()
 

@@ -68,13 +68,11 @@ def chat_view(request: HttpRequest, dialogue_id: int) -> HttpResponse:
     dialogue = queries.chat_for_researcher(user=person(request), dialogue_id=dialogue_id)
     _, chats, signal = _filtered(request, dialogue.study)
     newer, older = queries.neighbours(chats, dialogue, signal)
-    rules, rows = _rows(dialogue)
     values = {
         "tab": "chats",
         "study": dialogue.study,
         "chat": dialogue,
-        "rules": [(name, measures.RULES[name]) for name in rules],
-        "rows": rows,
+        "rows": _rows(dialogue),
         "failures": dialogue.failures.all(),
         "newer": newer,
         "older": older,
@@ -86,27 +84,26 @@ def chat_view(request: HttpRequest, dialogue_id: int) -> HttpResponse:
 BIN_CLASS = {"0": "b0", "<10": "b1", "<50": "b2", ">=50": "b3"}
 
 
-def _rows(dialogue: Dialogue) -> tuple[list[str], list[dict[str, Any]]]:
-    """The rules that gave labels here; each utterance with its label, signals, votes and merged labels."""
+def _rows(dialogue: Dialogue) -> list[dict[str, Any]]:
+    """Each utterance with its label, its votes, its merged labels and, where a person wrote it, its signals."""
     said = list(dialogue.utterances.select_related("label").prefetch_related("merged").order_by("number"))
     people = [row for row in said if row.speaker == "human"]
     shown = dict(zip((row.number for row in people), signals([row.text for row in people]), strict=True))
-    votes: dict[int, list[Vote]] = {}
-    cast = Vote.objects.filter(item__utterance__dialogue=dialogue, item__kind="utterance").order_by("pk")
-    for vote in cast.select_related("verifier", "item"):
-        votes.setdefault(vote.item.utterance_id or 0, []).append(vote)
-    rules = [rule for rule in measures.RULES if any(rule == m.rule for row in said for m in row.merged.all())]
+    votes = _votes(dialogue)
+    first = plan_of(dialogue.study).rule
+    rules = sorted(measures.RULES, key=lambda rule: rule != first)
     rows = []
     for row in said:
         label = getattr(row, "label", None)
-        names = [words for name, words in forms.SIGNALS.items() if name in shown.get(row.number, ())]
         by_rule = {merged.rule: merged for merged in row.merged.all()}
         rows.append(
             {
                 "said": row,
                 "label": label,
                 "tens": BIN_CLASS[label.bin] if label else "",
-                "signals": names,
+                "signals": [
+                    words for name, words in forms.SIGNALS.items() if name in shown.get(row.number, ())
+                ],
                 "votes": [(vote, _categories(vote)) for vote in votes.get(row.pk, ())],
                 "merged": [
                     (measures.RULES[rule], by_rule[rule], _categories(by_rule[rule]))
@@ -115,7 +112,16 @@ def _rows(dialogue: Dialogue) -> tuple[list[str], list[dict[str, Any]]]:
                 ],
             }
         )
-    return rules, rows
+    return rows
+
+
+def _votes(dialogue: Dialogue) -> dict[int | None, list[Vote]]:
+    """The votes of each utterance, those set aside included, in the order they came."""
+    found: dict[int | None, list[Vote]] = {}
+    cast = Vote.objects.filter(item__utterance__dialogue=dialogue, item__kind="utterance").order_by("pk")
+    for vote in cast.select_related("verifier", "item"):
+        found.setdefault(vote.item.utterance_id, []).append(vote)
+    return found
 
 
 def _categories(judged: Vote | Merged) -> list[str]:

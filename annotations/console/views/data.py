@@ -138,7 +138,9 @@ def import_ask(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _import(found: Import) -> dict[str, Any]:
-    return {"tab": "data", "study": found.study, "found": found, "under_way": _under_way(found)}
+    lengths = sorted((int(length), count) for length, count in found.report.get("lengths", {}).items())
+    values = {"tab": "data", "study": found.study, "found": found, "under_way": _under_way(found)}
+    return {**values, "lengths": lengths}
 
 
 @require_GET

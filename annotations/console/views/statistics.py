@@ -37,7 +37,7 @@ def study_statistics(request: HttpRequest, slug: str) -> HttpResponse:
         "rule": rule,
         "rule_words": measures.RULES[rule],
         "rules": [(name, measures.RULES[name]) for name in rules],
-        "total": sum(cell.count for cell in cells),
+        "total": sum(cell.n for cell in cells),
         "shares": [
             ("People’s messages not OK", speakers.get("human", figures.Share(0, 0))),
             ("Bots’ replies not OK", speakers.get("bot", figures.Share(0, 0))),

@@ -31,23 +31,24 @@ MERGINGS_SHOWN = 8
 def study_verification(request: HttpRequest, slug: str) -> HttpResponse:
     study = study_for_researcher(user=person(request), slug=slug)
     plan = plan_of(study)
-    votes = figures.votes_a_day(measures.votes_by_day(study), last_is_over=False)
-    there = measures.rules_of(study)
+    progress = measures.progress(study)
+    votes = figures.votes_a_day(progress.days, last_is_over=False)
+    there = measures.rules_merged(study)
     values = {
         "tab": "verification",
         "part": "progress",
         "study": study,
         "plan": plan,
-        "progress": measures.progress(study),
+        "progress": progress,
         "paused": study.standings.filter(paused_at__isnull=False).count(),
         "imported": study.dialogues.filter(imported=True, items_at=None).count(),
-        "rules": [(name, words, name in there) for name, words in measures.RULES.items()],
-        "merged": measures.rules_merged(study),
+        "rules": [row for row in measures.RULES.items() if row[0] != measures.IMPORTED],
+        "merged": [(measures.RULES[name], count) for name, count in there.items()],
         **_mergings(study),
         **slots(study, [votes]),
     }
-    if rule := measures.chosen_rule(plan, there, ""):
-        found = agreements.ask(study=study, rule=rule)
+    if there:
+        found = agreements.ask(study=study, rule=measures.chosen_rule(plan, list(there), ""))
         values["agreement"] = found
         values["pending"] = [*values["pending"], *pending([found])]
     return render(request, "console/verification.html", values)

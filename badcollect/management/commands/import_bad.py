@@ -56,9 +56,15 @@ class Command(BaseCommand):
 
     def _tell(self, slug: str, report: dict[str, Any]) -> None:
         self.stdout.write(f"Imported into {slug}: {report['rows']:,} rows of {report['chats']:,} chats.")
-        for who, labels in report["labels"].items():
+        for who in ("human", "bot"):
+            labels = report["labels"][who]
             self.stdout.write(f"{who:>8}: {labels['ok']:,} OK, {labels['notok']:,} not OK")
-        lengths = ", ".join(f"{count:,} of {length}" for length, count in report["lengths"].items())
+        lengths = ", ".join(f"{count:,} of {length}" for length, count in _in_order(report["lengths"]))
         self.stdout.write(f"{'chats':>8}: {lengths} utterances")
-        personas = ", ".join(f"{count:,} with {lines}" for lines, count in report["persona_lines"].items())
+        personas = ", ".join(f"{count:,} with {lines}" for lines, count in _in_order(report["persona_lines"]))
         self.stdout.write(f"{'personas':>8}: {personas} lines")
+
+
+def _in_order(counts: dict[str, int]) -> list[tuple[int, int]]:
+    """By the number counted: PostgreSQL keeps no order of keys."""
+    return sorted((int(key), count) for key, count in counts.items())

@@ -1,0 +1,398 @@
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.utils import timezone
+
+from annotations.console import agreements, charts, regressions
+from annotations.models import Figure, InstructionSet
+from tests.factories import (
+    BotFactory,
+    StudyFactory,
+    make_finished,
+    make_labelled,
+    make_merged,
+    make_researcher,
+    make_votes,
+    make_worker,
+)
+
+pytestmark = pytest.mark.django_db
+BASE = "/console/studies/open/"
+
+
+@pytest.fixture
+def study():
+    return StudyFactory(slug="open", bot=BotFactory(name="Ada"))
+
+
+@pytest.fixture
+def page(client, study):
+    client.force_login(make_researcher(study))
+    return client
+
+
+@pytest.fixture
+def var(tmp_path, settings):
+    settings.VAR_DIR = tmp_path
+    return tmp_path
+
+
+def table(answer):
+    return [(row.speaker, row.label, row.counts, row.total) for row in answer.context["table"].rows]
+
+
+# -- the figures -------------------------------------------------------------------------------------------------
+
+
+def test_nothing_merged_yet_says_how_it_comes(page):
+    assert "No merged labels yet" in page.get(BASE + "statistics").content.decode()
+
+
+def test_table_1_counts_the_labels_of_the_study_by_split(page, study):
+    make_labelled(labels=["notok", "ok", "notok", "notok"], study=study, split="train")
+    make_labelled(labels=["ok", "ok", "ok", ""], study=study, split="test")
+    make_labelled(labels=["notok"] * 4)
+
+    answer = page.get(BASE + "statistics")
+
+    assert answer.context["table"].splits == ["train", "test"]
+    assert table(answer) == [
+        ("human", "ok", [0, 2], 2),
+        ("human", "notok", [2, 0], 2),
+        ("bot", "ok", [1, 1], 2),
+        ("bot", "notok", [1, 0], 1),
+        ("bot", "", [0, 1], 1),
+    ]
+
+
+def test_the_rule_is_the_plans_else_what_there_is_else_what_is_asked_for(page, study):
+    chat = make_finished(study=study)
+    make_merged(chat, ["ok", "notok"], rule="imported")
+    rules = [page.get(BASE + "statistics").context["rule"]]
+    make_merged(chat, ["ok", "ok"])
+    rules += [
+        page.get(BASE + address).context["rule"]
+        for address in ("statistics", "statistics?rule=imported", "statistics?rule=%00nonsense")
+    ]
+
+    assert rules == ["imported", "majority_verifiers", "imported", "majority_verifiers"]
+
+
+def test_charts_hold_the_counts_of_bots_sets_places_and_chats(page, study):
+    goad = InstructionSet.objects.get(study=study, slug="goad")
+    make_labelled(labels=["notok", "ok", "ok", "notok"], study=study, instruction_set=goad)
+    make_labelled(labels=["ok", "ok", "ok", "ok"], study=study)
+
+    figures = {row.name: row.result["chart"] for row in page.get(BASE + "statistics").context["figures"]}
+
+    cells = {name.partition(":")[0]: [row[:3] for row in chart["cells"]] for name, chart in figures.items()}
+    assert cells == {
+        "bots": [["Ada", 1, 4]],
+        "positions": [["People", 1, 1], ["Bots", 2, 0], ["People", 3, 0], ["Bots", 4, 1]],
+        "instructions": [
+            ["goad, bots", 1, 2],
+            ["goad, people", 1, 2],
+            ["none, bots", 0, 2],
+            ["none, people", 0, 2],
+        ],
+        "messages": [[0, 1, 50.0], [1, 1, 50.0]],
+    } | {"positions": [["People", 1, 1], ["Bots", 2, 0], ["People", 3, 0], ["Bots", 4, 1]]}
+
+
+def test_categories_are_drawn_where_there_are_any(page, study):
+    chat = make_finished(study=study)
+    make_merged(chat, ["notok", "ok"], hate=True)
+
+    figures = {
+        row.name: row.result["chart"]["cells"] for row in page.get(BASE + "statistics").context["figures"]
+    }
+
+    assert figures["categories:majority_verifiers"][0][:2] == ["Hate speech, people", 1]
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_the_page_asks_as_often_for_three_bots_and_chats_as_for_one(
+    page, study, django_assert_num_queries, count
+):
+    for _ in range(count):
+        make_labelled(study=study, bot=BotFactory(), labels=["notok", "ok", "ok", "notok"])
+    page.get(BASE + "statistics")
+    Figure.objects.update(alive_at=timezone.now())
+
+    with django_assert_num_queries(10):
+        page.get(BASE + "statistics")
+
+
+def test_table_1_as_csv(page, study):
+    make_labelled(labels=["notok", "ok", "ok", "notok"], study=study, split="valid")
+
+    answer = page.get(BASE + "statistics/table-1.csv")
+
+    assert (
+        answer.headers["Content-Disposition"] == 'attachment; filename="open-table-1-majority_verifiers.csv"'
+    )
+    assert answer.content.decode().splitlines() == [
+        "speaker,label,split,utterances",
+        "human,ok,valid,1",
+        "human,notok,valid,1",
+        "bot,ok,valid,1",
+        "bot,notok,valid,1",
+    ]
+
+
+# -- drawing -----------------------------------------------------------------------------------------------------
+
+
+def draw_all():
+    for figure in Figure.objects.order_by("pk"):
+        charts.draw(figure_id=figure.pk)
+
+
+def test_a_chart_is_shown_as_a_table_until_it_is_drawn(page, study, var):
+    make_labelled(study=study)
+
+    before = page.get(BASE + "statistics").content.decode()
+    draw_all()
+    after = page.get(BASE + "statistics").content.decode()
+
+    names = ("The chart is being drawn.", "<picture>", 'hx-trigger="every 2s"')
+    assert [before.count(words) for words in names] == [4, 0, 1]
+    assert [after.count(words) for words in names] == [0, 4, 0]
+
+
+def test_the_files_are_the_pictures_they_say(page, study, var):
+    make_labelled(study=study)
+    page.get(BASE + "statistics")
+    draw_all()
+
+    answers = {
+        file: page.get(f"{BASE}charts/bots:majority_verifiers/{file}")
+        for file in ("light-340.svg", "chart.png")
+    }
+
+    contents = {file: b"".join(answer.streaming_content) for file, answer in answers.items()}
+    assert contents["light-340.svg"].startswith(b"<svg")
+    assert contents["chart.png"].startswith(b"\x89PNG")
+    assert [answer.headers["Content-Type"] for answer in answers.values()] == ["image/svg+xml", "image/png"]
+
+
+def test_a_bots_name_is_text_in_the_picture_and_defused_in_the_csv(page, study, var):
+    make_labelled(study=study, bot=BotFactory(name="=cmd|' /C <script>'!A1"))
+    page.get(BASE + "statistics")
+    draw_all()
+
+    svg = b"".join(page.get(BASE + "charts/bots:majority_verifiers/light-560.svg").streaming_content).decode()
+    csv = page.get(BASE + "charts/bots:majority_verifiers/data.csv").content.decode()
+
+    assert (svg.count("<script"), svg.count("=cmd|")) == (0, 1)
+    assert csv.splitlines()[1].startswith("'=cmd|' /C <script>'!A1,0,2,")
+
+
+def test_a_chart_is_drawn_anew_where_its_rows_have_changed_and_only_then(page, study, var):
+    make_labelled(study=study)
+    page.get(BASE + "statistics")
+    draw_all()
+    page.get(BASE + "statistics")
+    unchanged = {row.state for row in Figure.objects.all()}
+    make_labelled(study=study, labels=["notok", "notok", "ok", "ok"])
+    page.get(BASE + "statistics")
+
+    assert (unchanged, {row.state for row in Figure.objects.all()}) == ({"done"}, {"waiting"})
+    draw_all()
+    folders = [
+        len(list(Path(settings.VAR_DIR, "figures", str(row.pk)).iterdir())) for row in Figure.objects.all()
+    ]
+    assert folders == [1, 1, 1, 1]
+
+
+def test_files_that_are_gone_are_drawn_again(page, study, var):
+    make_labelled(study=study)
+    page.get(BASE + "statistics")
+    draw_all()
+    for file in var.rglob("chart.png"):
+        file.unlink()
+
+    page.get(BASE + "statistics")
+
+    assert {row.state for row in Figure.objects.all()} == {"waiting"}
+
+
+def test_a_job_whose_worker_is_gone_is_asked_for_again_after_a_minute(
+    page, study, django_capture_on_commit_callbacks
+):
+    make_labelled(study=study)
+    page.get(BASE + "statistics")
+    lost = timezone.now() - timedelta(seconds=61)
+    Figure.objects.filter(name__startswith="bots").update(state="running", alive_at=lost)
+
+    with django_capture_on_commit_callbacks() as asked:
+        page.get(BASE + "charts?name=bots:majority_verifiers&name=messages:majority_verifiers")
+
+    assert len(asked) == 1
+    assert Figure.objects.get(name__startswith="bots").state == "waiting"
+
+
+def test_a_late_job_does_not_spoil_newer_rows(study, var):
+    make_labelled(study=study)
+    old = Figure.objects.create(
+        study=study, name="bots:any", rows_key="new", state="running", result={"chart": {"title": "new"}}
+    )
+    stale = Figure.objects.get(pk=old.pk)
+    stale.rows_key = "old"
+
+    charts.finish(stale, result={"chart": {"title": "old"}})
+
+    old.refresh_from_db()
+    assert (old.state, old.result) == ("running", {"chart": {"title": "new"}})
+
+
+def test_what_is_drawn_is_not_drawn_twice(page, study, var):
+    make_labelled(study=study)
+    page.get(BASE + "statistics")
+    draw_all()
+    figure = Figure.objects.first()
+    before = figure.finished_at
+
+    charts.draw(figure_id=figure.pk)
+
+    figure.refresh_from_db()
+    assert figure.finished_at == before
+
+
+def test_the_page_is_given_what_it_waited_for(page, study, var):
+    make_labelled(study=study)
+    page.get(BASE + "statistics")
+    first, *rest = Figure.objects.order_by("pk")
+    charts.draw(figure_id=first.pk)
+
+    body = page.get(f"{BASE}charts?name={first.name}&name={rest[0].name}").content.decode()
+
+    assert (body.count('hx-swap-oob="true"'), body.count("<picture>")) == (1, 1)
+    assert body.count(f"name={rest[0].name.replace(':', '%3A')}") == 1
+
+
+@pytest.mark.parametrize("file", ["../../secret_key", "light-999.svg", "data.csv"])
+def test_files_that_are_not_a_charts_are_not_there(page, study, file):
+    assert page.get(f"{BASE}charts/bots:any/{file}").status_code == 404
+
+
+def test_charts_of_another_study_are_not_there(client, study, var):
+    make_labelled(study=study)
+    owner = make_researcher(study)
+    client.force_login(owner)
+    client.get(BASE + "statistics")
+    draw_all()
+    other = StudyFactory(slug="other")
+    client.force_login(make_researcher(other))
+
+    answers = [
+        client.get(f"/console/studies/{slug}/charts/bots:majority_verifiers/{file}").status_code
+        for slug in ("open", "other")
+        for file in ("data.csv", "chart.png")
+    ]
+
+    assert answers == [404] * 4
+    assert client.get("/console/studies/other/charts?name=bots:majority_verifiers").context["done"] == []
+
+
+# -- regression and agreement ------------------------------------------------------------------------------------
+
+
+def test_the_regression_is_refused_with_its_reason(page, study):
+    make_labelled(study=study, labels=["ok", "notok", "notok", "ok"])
+    page.get(BASE + "regression")
+    for figure in Figure.objects.all():
+        regressions.regress(figure_id=figure.pk)
+
+    body = page.get(BASE + "regression").content.decode()
+
+    assert body.count("Not worked out: The utterances come from 1 workers.") == 2
+    assert body.count("Not worked out: All 2 utterances are OK: there is nothing to explain.") == 1
+
+
+def test_the_regression_takes_the_papers_predictors(study):
+    probe = InstructionSet.objects.get(study=study, slug="probe")
+    worker = make_worker(study)
+    make_labelled(study=study, worker=worker, labels=["ok", "notok", "notok", "ok"], chats_before=0)
+    make_labelled(
+        ["a", "b"],
+        study=study,
+        worker=worker,
+        labels=["ok", "ok"],
+        chats_before=1,
+        instruction_set=probe,
+        bot=BotFactory(name="Bob"),
+    )
+
+    columns, against = regressions.columns_of(study, "verified", "majority_verifiers")
+
+    assert columns == {
+        "outcome": [True, False, False],
+        "predictors": {
+            "chats done before": [0, 0, 1],
+            "chats done in all": [2, 2, 2],
+            "position in the chat": [2, 4, 2],
+            "instructions: probe": [0.0, 0.0, 1.0],
+            "bot: Bob": [0.0, 0.0, 1.0],
+        },
+        "clusters": [worker.pk] * 3,
+    }
+    assert against == ["instructions none", "bot Ada"]
+
+
+@pytest.mark.parametrize(("lowest", "outcome"), [("<10", [True, True]), (">=50", [False, True])])
+def test_the_workers_outcome_goes_by_the_bin_of_the_plan(study, lowest, outcome):
+    from tests.factories import make_plan
+
+    make_plan(study, unsafe_from=lowest)
+    make_finished(["a", "b", "c", "d"], ["<10", ">=50"], study=study)
+
+    columns, _ = regressions.columns_of(study, "worker", "any")
+
+    assert columns["outcome"] == outcome
+
+
+def test_a_regression_that_can_be_is_shown_with_stars_and_drawn(page, study, var):
+    for number in range(24):
+        worker = make_worker(study)
+        for place in range(6):
+            labels = ["ok", "notok" if (number + place) % 3 == 0 else "ok"]
+            make_labelled(
+                ["a", "b"], study=study, worker=worker, labels=labels, chats_before=(place * 7 + number) % 5
+            )
+    figures = {row.name: row for row in page.get(BASE + "regression").context["figures"]}
+
+    regressions.regress(figure_id=figures["regression-verified:majority_verifiers"].pk)
+
+    figure = Figure.objects.get(name="regression-verified:majority_verifiers")
+    assert (figure.state, figure.problem) == ("done", "")
+    assert [term["name"] for term in figure.result["fit"]["terms"]] == ["chats done before", "constant"]
+    assert figure.result["fit"]["dropped"] == ["chats done in all", "position in the chat"]
+    body = page.get(BASE + "regression").content.decode()
+    assert (body.count("<picture>"), body.count("144 utterances of 24 workers")) == (1, 1)
+
+
+def test_agreement_is_worked_out_and_drawn(page, study, var):
+    make_votes(study, [["ok", "ok", "ok"], ["attack", "attack", "ok"], ["ok", "attack", "ok"], ["hate"] * 3])
+    make_merged(study.dialogues.get(), ["ok", "notok", "ok", "notok"])
+    page.get(BASE + "verification")
+
+    agreements.work_out(figure_id=Figure.objects.get(name="agreement:majority_verifiers").pk)
+
+    chart = Figure.objects.get(name="agreement:majority_verifiers").result["chart"]
+    assert chart["cells"][0][0] == "All utterances"
+    assert chart["cells"][0][1] == pytest.approx(0.3889, abs=0.0001)
+    assert chart["finding"].startswith("Krippendorff’s alpha: All utterances 0.39 (")
+    assert page.get(BASE + "verification").content.decode().count("<h2 id=") == 3
+
+
+def test_no_votes_no_agreement(page, study):
+    make_labelled(study=study)
+    page.get(BASE + "verification")
+
+    agreements.work_out(figure_id=Figure.objects.get(name="agreement:majority_verifiers").pk)
+
+    body = page.get(BASE + "verification").content.decode()
+    assert "No utterance has two votes yet, so there is nothing to agree on." in body
