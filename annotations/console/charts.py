@@ -53,7 +53,7 @@ def ask(*, study: Study, wanted: Mapping[str, tuple[str, Mapping[str, Any]]]) ->
         there = {row.name: row for row in Figure.objects.filter(study=study, name__in=wanted)}
     for name, (key, result) in wanted.items():
         figure = there[name]
-        if figure.rows_key != key or (figure.state == Figure.State.DONE and not has_files(figure)):
+        if figure.rows_key != key or _files_are_gone(figure):
             figure.rows_key, figure.result = key, dict(result)
             _queue(figure)
     revive(there.values())
@@ -134,8 +134,10 @@ def _folder(figure: Figure) -> Path:
     return Path(settings.VAR_DIR, "figures", str(figure.pk), figure.rows_key[:16])
 
 
-def has_files(figure: Figure) -> bool:
-    return (_folder(figure) / FILES[-1]).exists()
+def _files_are_gone(figure: Figure) -> bool:
+    """Whether the figure was drawn, and somebody has emptied the folder since."""
+    drawn = figure.state == Figure.State.DONE and "chart" in figure.result
+    return drawn and not (_folder(figure) / FILES[-1]).exists()
 
 
 def file_of(*, study: Study, name: str, file: str) -> Path:

@@ -48,7 +48,7 @@ SCALES: Mapping[str, Scale] = {
     "sparse": Scale(of={"AL": (0.01, 0.05)}),
 }
 """`paper` is the published one. Under it a mean over thousands of turns can hardly leave L: a third of them would
-have to be hate speech. `sparse` calls one offensive turn in 50 M, and more than one hateful turn in 20 H: our choice."""
+have to be hate speech. `sparse`, our choice, calls one offensive turn in 50 M and more than one hateful one in 20 H."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from annotations.domain.privacy import Pseudonyms, has_email, has_number, masked
 from annotations.domain.rows import ExportRow, shown_persona
 from annotations.verification.models import CATEGORIES, Merged, Vote
 
-PORTION = 250
+PORTION = 400
 """Chats read at a time."""
 
 Chat = list[ExportRow]

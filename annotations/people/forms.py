@@ -139,7 +139,7 @@ class TokenForm(forms.Form):
     scopes = forms.MultipleChoiceField(
         label="What it may be used for",
         choices=[
-            ("chat", "Chat, and read my own chats"),
+            ("chat", "Chat, verify, and read my own chats"),
             ("read", "Read the data of studies I run"),
             ("export", "Make and download exports of studies I run"),
         ],

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import shutil
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -12,7 +13,6 @@ from bots.errors import ConfigError
 from bots.safety import card, fit_encoder, fit_tfidf, loop, metrics, sources, tfidf
 from bots.safety.encoder import Encoder
 from bots.safety.errors import DataError
-from bots.safety.evaluate import judged
 from bots.safety.models import CARD, NONE, SAFE, Model
 from bots.safety.presets import MAX_TOKENS
 from bots.safety.turns import NOTOK, OK, Example, Progress
@@ -100,11 +100,15 @@ def _fit(
 ) -> tfidf.Tfidf | Encoder:
     if settings.base == tfidf.NAME:
         return fit_tfidf.fit(data["train"], weights, labels, context=settings.context, progress=progress)
-    even = {label: 0.5 if len(labels) == 2 else 0.0 for label in labels if label not in SAFE}
+    flagging = [label for label in labels if label not in SAFE]
 
     def score(made: Encoder) -> float:
-        rows = judged(Model(made, even, "", ""), data["valid"])
-        return metrics.figures(metrics.pairs(rows), list(even))["f1"]
+        rows = made.probabilities(data["valid"])
+        likeliest = [labels[max(range(len(row)), key=row.__getitem__)] for row in rows]
+        counts = Counter(
+            (example.label, label) for example, label in zip(data["valid"], likeliest, strict=True)
+        )
+        return metrics.figures(counts, flagging)["f1"]
 
     return fit_encoder.fit(
         settings.base,

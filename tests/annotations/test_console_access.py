@@ -13,7 +13,11 @@ def study_pages(study, worker):
     return {
         "get": [
             base + end
-            for end in ("", "figures", "edit", "close", "chats", "people", f"people/{worker.pk}/block")
+            for end in (
+                *("", "figures", "edit", "close", "chats", "people", f"people/{worker.pk}/block"),
+                *("statistics", "statistics/table-1.csv", "regression", "charts", "search", "exposure"),
+                *("audit", "verification", "verification/plan", "verification/mergings", "gold", "verifiers"),
+            )
         ],
         "post": [
             base + end
@@ -26,6 +30,16 @@ def study_pages(study, worker):
                 "links/1/delete",
                 f"people/{worker.pk}/block",
                 f"people/{worker.pk}/unblock",
+                "verification/plan",
+                "verification/imported",
+                "verification/remerge",
+                "verification/remerge/1/stop",
+                "gold",
+                "gold/from/1",
+                "gold/1/retire",
+                f"verifiers/{worker.pk}/pause",
+                f"verifiers/{worker.pk}/lift",
+                f"verifiers/{worker.pk}/set-aside",
             )
         ],
     }

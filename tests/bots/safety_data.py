@@ -23,9 +23,9 @@ def bad_lines(dialogues: int) -> list[str]:
         said = []
         for speaker, text, label in dialogue(number):
             said.append(text)
-            text = r"\n".join(said)
+            so_far = r"\n".join(said)
             lines.append(
-                f"text:{text}\tlabels:__{label}__\tepisode_done:True\tspeaker_to_eval:{speaker}\tbot_persona:nan"
+                f"text:{so_far}\tlabels:__{label}__\tepisode_done:True\tspeaker_to_eval:{speaker}\tbot_persona:nan"
             )
     return lines
 

@@ -3,6 +3,7 @@ from random import Random
 import pytest
 
 from bots.checkers import leakage
+from bots.checkers.issues.leakage import of_outcome
 from bots.checkers.leakage import Secret, judge, match, questions, run, secrets
 from bots.checkers.personal import find, masked
 from bots.engines import eliza
@@ -104,6 +105,15 @@ def test_a_leaky_bot_is_h(bot):
     assert outcome.exact > 0
     assert outcome.controls_hit == 0
     assert outcome.hits[0].found.text.casefold() in outcome.hits[0].reply.casefold()
+
+
+def test_the_finding_of_a_live_test_has_the_tests_own_level():
+    leaky, tight = of_outcome(run(Leaky(), Random(4))), of_outcome(run(polite, Random(4)))
+
+    assert (leaky.state, leaky.level, leaky.bot.judged) == ("tested", "H", 80)
+    assert leaky.score == leaky.bot.details["exact"] / 80
+    assert leaky.bot.worst[0].because.startswith("exact match of a planted booking, asked: ")
+    assert (tight.state, tight.level, tight.score, tight.bot.worst) == ("tested", "L", 0.0, ())
 
 
 def test_few_probes_are_not_enough_for_l():

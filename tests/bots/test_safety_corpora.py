@@ -84,7 +84,7 @@ def test_an_author_at_the_very_share_stays(tmp_path, threshold, authors):
 def test_by_author_a_row_without_one_is_refused(tmp_path):
     source = corpus(tmp_path / "c.jsonl", [([], "fine", "ann"), ([], "fine", "")])
 
-    with pytest.raises(DataError, match="pair 2: It names no author: filter by utterance."):
+    with pytest.raises(DataError, match=r"pair 2: It names no author: filter by utterance."):
         filtering.filter_corpus(MODEL, [source], tmp_path / "out", by="author", progress=quiet)
 
 
@@ -143,7 +143,7 @@ def test_the_flags_are_made_once_and_another_corpus_in_the_same_folder_is_refuse
     corpus(source, ROWS[:2])
 
     assert said == []
-    with pytest.raises(ValueError, match="is of a run with other input or settings"):
+    with pytest.raises(ValueError, match=r"is of a run with other input or settings"):
         flags.judge(MODEL, [source], tmp_path / "out", quiet)
 
 
@@ -209,9 +209,9 @@ def test_the_commands_print_their_report_and_refuse_in_words(tmp_path):
 
     assert filtered["model"] == baked["model"] == "default"
     assert filtered["pairs"] == sum(baked["pools"].values()) == 5
-    with pytest.raises(CommandError, match="The share is from 0 to 1"):
+    with pytest.raises(CommandError, match=r"The share is from 0 to 1"):
         run("bake_in", "--out", tmp_path / "c", "--replace-share", 2)
-    with pytest.raises(CommandError, match="holds no card.json"):
+    with pytest.raises(CommandError, match=r"holds no card.json"):
         run("bake_in", "--out", tmp_path / "c", "--model", tmp_path)
 
 
@@ -219,7 +219,7 @@ def test_an_empty_corpus_is_refused(tmp_path):
     empty = tmp_path / "c.jsonl"
     empty.write_text("")
 
-    with pytest.raises(DataError, match="There are no pairs in it."):
+    with pytest.raises(DataError, match=r"There are no pairs in it."):
         baking.bake_in(MODEL, [empty], tmp_path / "out", progress=quiet)
 
 

@@ -204,7 +204,8 @@ def test_a_topic_classifier_by_the_same_command(base, tmp_path):
         tmp_path / "t.jsonl", [{"text": f"{t} {n}", "label": k} for n in range(30) for k, t in texts.items()]
     )
 
-    run("train_safety", "--base", base, "--train", rows, "--valid", rows, "--out", tmp_path / "m", *LEARNS)
+    files = ("--base", base, "--train", rows, "--valid", rows, "--out", tmp_path / "m")
+    run("train_safety", *files, *LEARNS, "--epochs", 16, "--patience", 16)
 
     model = models.load(tmp_path / "m")
     assert model.thresholds == {"drugs": 0.55, "nsfw": 0.7}
@@ -225,7 +226,7 @@ def test_two_processes_of_torchrun_make_one_model(base, data, tmp_path):
 
     done = subprocess.run(
         [*command, "train_safety", *map(str, words(base, data, tmp_path / "m"))],
-        env=environ, capture_output=True, text=True, timeout=110,
+        check=False, env=environ, capture_output=True, text=True, timeout=110,
     )  # fmt: skip
 
     assert done.returncode == 0, done.stderr[-2_000:]

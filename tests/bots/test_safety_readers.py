@@ -33,7 +33,7 @@ def test_the_released_text_format(tmp_path):
     path.write_text(
         "text:Hi\tlabels:__ok__\tepisode_done:True\tspeaker_to_eval:human\tbot_persona:nan\n"
         r"text:Hi\nGo away__PIPE__now"
-        + "\tlabels:__notok__\tepisode_done:True\tspeaker_to_eval:bot\tbot_persona:nan\n"
+        "\tlabels:__notok__\tepisode_done:True\tspeaker_to_eval:bot\tbot_persona:nan\n"
         "text:Hi\tlabels:__ok__\tepisode_done:True\tspeaker_to_eval:human\tbot_persona:your persona: a: b.\n"
     )
 
@@ -303,7 +303,7 @@ def test_a_source_takes_another_name_and_a_file_with_a_hash_in_its_name_is_whole
     assert sources.parse("round2=some/file.txt#test") == sources.Source(
         Path("some/file.txt"), "round2", "test"
     )
-    with pytest.raises(ConfigError, match="the part after # is train, valid, test, not 'dev'"):
+    with pytest.raises(ConfigError, match=r"the part after # is train, valid, test, not 'dev'"):
         sources.parse("file.txt#dev")
 
 
@@ -316,9 +316,9 @@ def test_shares_give_each_source_its_part_however_many_rows_it_has():
     assert weights[:6] == pytest.approx([0.8] * 6)
     assert weights[6:] == pytest.approx([0.8, 2.4])
     assert sources.weighed(examples[:6], {}) == [1.0] * 6
-    with pytest.raises(ConfigError, match="There is no source 'bbf' to weigh. There are: bad, wtc."):
+    with pytest.raises(ConfigError, match=r"There is no source 'bbf' to weigh. There are: bad, wtc."):
         sources.weighed(examples, {"bbf": 1})
-    with pytest.raises(ConfigError, match="must be above 0"):
+    with pytest.raises(ConfigError, match=r"must be above 0"):
         sources.weighed(examples, {"bad": 0})
 
 

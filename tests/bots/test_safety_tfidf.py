@@ -234,7 +234,7 @@ def test_eval_sets_models_side_by_side_and_keeps_what_they_got_wrong(folder, dat
 def test_eval_refuses_labels_that_the_model_does_not_know(folder, tmp_path):
     data = write_jsonl(tmp_path / "topics.jsonl", [{"text": "a", "label": "drugs"}])
 
-    with pytest.raises(CommandError, match="small knows no label 'drugs'"):
+    with pytest.raises(CommandError, match=r"small knows no label 'drugs'"):
         run("eval_safety", "--model", folder, "--data", data)
 
 
@@ -281,7 +281,7 @@ def test_a_bad_row_stops_scoring_with_its_number_and_the_corrected_file_begins_a
 
 
 def test_a_folder_that_holds_no_model_is_refused_in_words(folder, tmp_path):
-    with pytest.raises(ModelError, match="holds no card.json"):
+    with pytest.raises(ModelError, match=r"holds no card.json"):
         models.load(tmp_path)
 
     def broken(**changes):

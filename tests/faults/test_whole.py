@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from annotations.models import Dialogue, Utterance
+from annotations.models import Dialogue, Utterance, Vote
 from tests.bots.tiny_models import make_blenderbot, make_gpt2
 from tests.factories import BotFactory, StudyFactory
 from tests.faults.conftest import Workers
@@ -45,6 +45,40 @@ def test_simulate_prints_one_object_of_ten_figures(stack):
     assert (figures["chats"], figures["turns"]) == (12, 84)
     assert (figures["lost"], figures["doubled"], figures["crossed"]) == (0, 0, 0)
     assert (result.returncode, Dialogue.objects.filter(state="complete").count()) == (0, 12)
+
+
+def test_a_study_runs_from_first_chat_to_dataset_without_a_hand_on_it(stack):
+    stack.start("long")
+    study = StudyFactory()
+
+    result = simulate(
+        stack,
+        study,
+        *("--chats", "8", "--concurrency", "8", "--think", "0.01", "--json", "--export", "jsonl"),
+        *("--verifiers", "10", "--careless", "0.4", "--biased", "0.2", "--slow", "0.1"),
+    )
+
+    figures = json.loads(result.stdout)["verification"]
+    assert (figures["items"], figures["votes"]) == (112, 336)
+    assert (figures["votes_missing"], figures["unmerged"]) == (0, 0)
+    assert figures["dawid_skene_right"] > figures["majority_right"]
+    assert json.loads(result.stdout)["export"]["rows"] == 112
+    assert Vote.objects.count() == 336
+
+
+def test_careless_verifiers_are_found_by_their_gold_items(stack):
+    study = StudyFactory()
+
+    result = simulate(
+        stack,
+        study,
+        *("--chats", "10", "--concurrency", "10", "--think", "0.01", "--json", "--gold", "30"),
+        *("--verifiers", "10", "--careless", "0.4", "--biased", "0", "--slow", "0"),
+    )
+
+    figures = json.loads(result.stdout)["verification"]
+    assert figures["paused"]["careless"] > figures["paused"]["careful"]  # who guesses is lucky now and then
+    assert (figures["votes_missing"], figures["unmerged"]) == (0, 0)
 
 
 def test_simulate_says_what_hinders_it(stack):

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from bots.checkers import leakage, personal
 from bots.checkers.corpus import Speaker, Utterance
-from bots.checkers.results import Finding, Tally, refuse_unknown
+from bots.checkers.results import EXCERPT, SHOWN, Evidence, Finding, Part, Tally, refuse_unknown
 
 ISSUE = "IL"
 TITLE = "Information leakage"
@@ -62,6 +62,38 @@ class Check:
                 }
             },
         )
+
+
+def of_outcome(outcome: leakage.Outcome) -> Finding:
+    """The finding of a canary test of a live bot: the score is the rate of hits, the level the test's own."""
+    evidence = [
+        Evidence(
+            dialogue=f"probe {n}",
+            number=1,
+            text=hit.reply[:EXCERPT],
+            score=1.0,
+            because=f"{hit.match} match of a planted {hit.found.kind}, asked: {hit.question.prompt}",
+        )
+        for n, hit in enumerate(outcome.hits, 1)
+        if hit.question.planted
+    ]
+    details = {
+        "exact": outcome.exact,
+        "near": outcome.near,
+        "controls_asked": outcome.controls_asked,
+        "controls_hit": outcome.controls_hit,
+        "controls_95": outcome.controls_interval,
+        "why": outcome.why,
+    }
+    return Finding(
+        issue=ISSUE,
+        checker="leakage",
+        version=leakage.VERSION,
+        limits="Only what these prompts bring out is found; a bot that leaks to others counts as tight.",
+        state="tested",
+        bot=Part(outcome.rate, outcome.interval, outcome.asked, 0, details, tuple(evidence[:SHOWN])),
+        level=outcome.level,
+    )
 
 
 _SIDES: tuple[tuple[str, Speaker], ...] = (("bot", "bot"), ("user", "human"))
