@@ -157,7 +157,9 @@ def main():
     verifiers = hire(220)
     print(f"verifying: {Item.objects.count():,} open items in one study")
     seconds = pull(verifiers[:60])
-    print(f"{'a batch':>24}: p50 {percentile(seconds, 50):5.1f} ms  p95 {percentile(seconds, 95):5.1f} ms (aim 20)")
+    print(
+        f"{'a batch':>24}: p50 {percentile(seconds, 50):5.1f} ms  p95 {percentile(seconds, 95):5.1f} ms (aim 20)"
+    )
     seasoned(verifiers[0])
     seconds = pull(verifiers[:1] * 30)
     print(

@@ -159,7 +159,7 @@ def make_items(study, count=2, **values):
     return list(Item.objects.filter(utterance__dialogue=dialogue).order_by("utterance__number"))
 
 
-def make_gold(study, ok=True, **values):
+def make_gold(study, *, ok=True, **values):
     """A gold item, or a test question with `kind="test"`."""
     values = {"text": f"Known message {Item.objects.count()}", "why": "It is plain to see.", **values}
     return quality.add_gold(study=study, actor=None, ok=ok, categories=() if ok else ("attack",), **values)

@@ -166,20 +166,27 @@ def _lock(candidates: list[Candidate], *, skip: bool) -> list[Candidate]:
 
 
 def _gold(plan: Plan, verifier: User, rng: Random) -> tuple[list[int], set[int]]:
-    """The gold items for a new batch, and the utterances that the verifier has had or will have as gold items."""
+    """The gold items for a new batch, and the utterances that the verifier has had or will have as gold items.
+
+    An utterance that still wants votes is not given as a gold item: everybody who had it so would be barred from
+    voting on it, and in a small study nobody might be left.
+    """
     had = Assignment.objects.filter(verifier=verifier).exclude(state=Assignment.State.RETURNED)
     as_item = had.filter(item__kind=Item.Kind.UTTERANCE, item__utterance=OuterRef("utterance"))
+    wanting = Item.objects.filter(
+        kind=Item.Kind.UTTERANCE, utterance=OuterRef("utterance"), votes_in__lt=F("wanted")
+    )
     rows = Item.objects.filter(study=plan.study_id, kind=Item.Kind.GOLD).annotate(
-        given=Exists(had.filter(item=OuterRef("pk"))), judged=Exists(as_item)
+        given=Exists(had.filter(item=OuterRef("pk"))), judged=Exists(as_item), wanting=Exists(wanting)
     )
     values = rows.values_list(
-        "pk", "utterance", "utterance__dialogue__worker", "harms", "retired_at", "given", "judged"
+        "pk", "utterance", "utterance__dialogue__worker", "harms", "retired_at", "given", "judged", "wanting"
     )
     barred, fresh = set(), []
-    for pk, utterance, worker, harms, retired, given, judged in values.order_by("pk"):
-        if given and utterance:
+    for pk, utterance, worker, harms, retired, *no in values.order_by("pk"):
+        if no[0] and utterance:
             barred.add(utterance)
-        if not (given or judged or retired or worker == verifier.pk or harms & verifier.avoid):
+        if not (any(no) or retired or worker == verifier.pk or harms & verifier.avoid):
             fresh.append((pk, utterance))
     chosen = rng.sample(fresh, min(len(fresh), round(plan.gold_share * plan.batch_size)))
     return [pk for pk, _ in chosen], barred | {utterance for _, utterance in chosen if utterance}

@@ -123,7 +123,9 @@ class Item(models.Model):
     study = models.ForeignKey(Study, models.CASCADE, related_name="items")
     kind = models.CharField(max_length=9, choices=Kind.choices, default=Kind.UTTERANCE)
     utterance = models.ForeignKey(Utterance, models.PROTECT, null=True, blank=True, related_name="items")
-    draw = models.PositiveIntegerField(help_text="Its place in the seeded order of the study, 0 to 2,147,483,647.")
+    draw = models.PositiveIntegerField(
+        help_text="Its place in the seeded order of the study, 0 to 2,147,483,647."
+    )
     wanted = models.PositiveSmallIntegerField(default=0)
     free = models.PositiveSmallIntegerField(default=0)
     votes_in = models.PositiveSmallIntegerField("votes that count", default=0)

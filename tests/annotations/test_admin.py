@@ -1,10 +1,21 @@
 import pytest
 from django.contrib import admin
+from django.utils import timezone
 
-from annotations.models import Consent, ReplyFailure, Study, User
+from annotations.models import Attempt, Batch, Break, Consent, ReplyFailure, Study, User
 from annotations.studies.services import invite
+from annotations.verification import quality
 from bots.models import Bot
-from tests.factories import BotFactory, StudyFactory, UserFactory, make_dialogue, make_worker
+from tests.factories import (
+    BotFactory,
+    StudyFactory,
+    UserFactory,
+    make_dialogue,
+    make_merged,
+    make_verifier,
+    make_votes,
+    make_worker,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -18,9 +29,19 @@ LISTS = [
     "annotations/utterance",
     "annotations/label",
     "annotations/replyfailure",
+    "annotations/plan",
+    "annotations/item",
+    "annotations/batch",
+    "annotations/vote",
+    "annotations/merged",
+    "annotations/standing",
+    "annotations/attempt",
+    "annotations/break",
+    "annotations/auditentry",
     "bots/bot",
 ]
-READ_ONLY = ["consenttext", "consent", "dialogue", "utterance", "label", "replyfailure"]
+JUDGED = ["plan", "item", "batch", "vote", "merged", "standing", "attempt", "break", "auditentry"]
+READ_ONLY = ["consenttext", "consent", "dialogue", "utterance", "label", "replyfailure", *JUDGED]
 
 
 @pytest.fixture
@@ -36,6 +57,18 @@ def fill(count):
         chat = make_dialogue(["a", "b"], ["<10"], study=study, worker=make_worker(study))
         ReplyFailure.objects.create(bot=chat.bot, dialogue=chat, number=2, attempt=1, error="x")
         invite(study=study, role="worker")
+        judge(study)
+
+
+def judge(study):
+    """A row in every table of verification."""
+    items = make_votes(study, [["ok"] * 3, ["hate"] * 3])
+    make_merged(items[0].utterance.dialogue, ["ok", "notok"])
+    verifier, now = make_verifier(study), timezone.now()
+    Batch.objects.create(study=study, verifier=verifier, leased_until=now)
+    Attempt.objects.create(study=study, verifier=verifier, number=1)
+    Break.objects.create(study=study, user=verifier, at=now, until=now, upsetting=3)
+    quality.pause(study=study, verifier=verifier, reason="x")
 
 
 @pytest.mark.parametrize("table", LISTS)

@@ -1,8 +1,17 @@
 import pytest
 from django.utils import timezone
 
-from annotations.models import Dialogue, InstructionSet, Label, ReplyFailure
-from tests.factories import BotFactory, StudyFactory, make_dialogue, make_researcher, make_worker
+from annotations.models import Dialogue, InstructionSet, Label, ReplyFailure, Vote
+from tests.factories import (
+    BotFactory,
+    StudyFactory,
+    make_dialogue,
+    make_labelled,
+    make_merged,
+    make_researcher,
+    make_votes,
+    make_worker,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -193,8 +202,9 @@ def test_keys_are_told_unless_they_are_switched_off(page, study):
 @pytest.mark.parametrize("count", [1, 3])
 def test_a_chat_asks_as_often_for_six_utterances_as_for_two(page, study, django_assert_num_queries, count):
     chat = make_dialogue(["a", "b"] * count, ["0"] * count, study=study)
+    page.get(f"/console/chats/{chat.pk}")
 
-    with django_assert_num_queries(7):
+    with django_assert_num_queries(10):
         page.get(f"/console/chats/{chat.pk}")
 
 
@@ -203,3 +213,97 @@ def test_a_chat_that_has_not_begun_says_so(page, study):
 
     assert "Nothing has been said yet." in page.get(f"/console/chats/{chat.pk}").content.decode()
     assert Dialogue.objects.get().state == "open"
+
+
+def test_a_chat_shows_every_vote_and_the_labels_of_every_rule(page, study):
+    items = make_votes(study, [["ok", "ok", "hate profanity -"], ["attack", "ok", "other"]])
+    chat = items[0].utterance.dialogue
+    Vote.objects.filter(ok=True).update(note="Fine <by> me", seconds=2.25)
+    make_merged(chat, ["ok", "notok"], ok_votes=2, notok_votes=1)
+    make_merged(chat, ["ok", ""], rule="any", tie=True)
+
+    body = page.get(f"/console/chats/{chat.pk}").content.decode()
+
+    wanted = {
+        '<span class="vote no aside">Hate speech, Profanity</span>': 1,
+        "not OK, hate speech, profanity": 1,
+        "<strong>set aside</strong>": 1,
+        "“Fine &lt;by&gt; me”": 3,
+        "after 2.3 s": 3,
+        '<span dir="auto">open-verifier-2</span>': 2,
+        "Majority of the verifiers: <strong>Not OK</strong>, 2 for OK and 1 against": 1,
+        "Not OK where anybody says so: <strong>No label</strong>, a tie": 1,
+        '<span class="soft">merged:</span> <strong>Not OK</strong>': 1,
+    }
+    assert {words: body.count(words) for words in wanted} == wanted
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_a_judged_chat_asks_as_often_for_six_utterances_as_for_two(
+    page, study, django_assert_num_queries, count
+):
+    items = make_votes(study, [["ok", "hate", "ok"], ["attack", "ok", "other"]] * count)
+    chat = items[0].utterance.dialogue
+    make_merged(chat, ["ok", "notok"] * count)
+    page.get(f"/console/chats/{chat.pk}")
+
+    with django_assert_num_queries(10):
+        page.get(f"/console/chats/{chat.pk}")
+
+
+# -- search ------------------------------------------------------------------------------------------------------
+
+
+def found(page, query):
+    return [(row.text, merged and merged.label) for row, merged in page.get(SEARCH + query).context["rows"]]
+
+
+SEARCH = "/console/studies/open/search"
+
+
+def test_messages_are_found_by_words_speaker_and_label(page, study):
+    make_labelled(
+        ["Cats 100% rule", "I like DOGS", "Dogs bite", "No."], ["notok", "ok", "ok", "notok"], study=study
+    )
+    make_dialogue(["dogs elsewhere"])
+
+    assert {query: found(page, query) for query in ("?q=dogs", "?q=%25", "?q=_", "?q=dogs&speaker=bot")} == {
+        "?q=dogs": [("I like DOGS", "ok"), ("Dogs bite", "ok")],
+        "?q=%25": [("Cats 100% rule", "notok")],
+        "?q=_": [],
+        "?q=dogs&speaker=bot": [("I like DOGS", "ok")],
+    }
+    assert found(page, "?label=notok") == [("Cats 100% rule", "notok"), ("No.", "notok")]
+
+
+def test_nothing_asked_finds_nothing(page, study):
+    make_labelled(study=study)
+
+    answer = page.get(SEARCH)
+
+    assert (answer.context["rows"], "Looks for the letters" in answer.content.decode()) == ([], True)
+
+
+def test_a_search_that_cannot_be_is_told(page):
+    answer = page.get(SEARCH + "?q=%00&speaker=alien&label=x")
+
+    assert (answer.status_code, set(answer.context["form"].errors)) == (422, {"q", "speaker", "label"})
+
+
+def test_what_is_found_is_escaped_and_leads_to_its_place(page, study):
+    chat = make_dialogue(["a <script>b</script>", "c"], study=study)
+
+    body = page.get(SEARCH + "?q=script").content.decode()
+
+    assert body.count("a &lt;script&gt;b&lt;/script&gt;") == 1
+    assert body.count(f'href="/console/chats/{chat.pk}#message-1"') == 1
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_a_search_asks_as_often_for_three_chats_as_for_one(page, study, django_assert_num_queries, count):
+    for _ in range(count):
+        make_labelled(study=study)
+    page.get(SEARCH + "?q=a")
+
+    with django_assert_num_queries(8):
+        page.get(SEARCH + "?q=a")

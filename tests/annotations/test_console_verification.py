@@ -2,6 +2,8 @@ from datetime import timedelta
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from annotations.console import measures
@@ -13,6 +15,7 @@ from tests.factories import (
     make_gold,
     make_items,
     make_labelled,
+    make_merged,
     make_plan,
     make_researcher,
     make_verifier,
@@ -98,7 +101,7 @@ def test_progress_asks_as_often_for_three_chats_as_for_one(page, study, django_a
         make_labelled(study=study)
     page.get(BASE + "verification")
 
-    with django_assert_num_queries(13):
+    with django_assert_num_queries(14):
         page.get(BASE + "verification")
 
 
@@ -183,12 +186,11 @@ def test_the_page_shows_what_is_stored_and_saving_it_changes_nothing(page, study
     assert {
         name: str(shown[name].value()) for name in ("pass_mark", "gold_share", "floor", "votes_wanted")
     } == {
-        "pass_mark": "0.75",
-        "gold_share": "0.0",
-        "floor": "0.6",
+        "pass_mark": "75",
+        "gold_share": "0",
+        "floor": "60",
         "votes_wanted": "3",
     }
-    assert 'value="75"' in page.get(BASE + "verification/plan").content.decode()
     assert (told(answer), actions(study)) == (["Nothing was changed."], [])
 
 
@@ -435,8 +437,6 @@ def test_who_agrees_less_than_the_others_is_flagged(page, study):
     for place in (1, 2, 3):
         user = Vote.objects.filter(verifier__username=f"open-verifier-{place}")[0].verifier
         study.memberships.create(user=user, role="verifier")
-    from tests.factories import make_merged
-
     make_merged(study.dialogues.get(), ["ok"] * len(items))
 
     rows = page.get(BASE + "verifiers").context["page"].object_list
@@ -505,7 +505,7 @@ def test_the_list_asks_as_often_for_three_verifiers_as_for_one(page, study, djan
     for _ in range(count):
         make_verifier(study)
 
-    with django_assert_num_queries(11):
+    with django_assert_num_queries(10):
         page.get(BASE + "verifiers")
 
 
@@ -523,18 +523,19 @@ def test_exposure_tells_what_each_person_has_read(page, study):
     assert {name: found[f"open-verifier-{name}"] for name in (1, 2, 3)} == {1: (1, 2), 2: (2, 2), 3: (0, 2)}
 
 
-@pytest.mark.parametrize("count", [1, 3])
-@pytest.mark.parametrize(("path", "queries"), [("exposure", 9), ("audit", 5)])
-def test_lists_of_people_ask_as_often_for_three_as_for_one(
-    page, study, django_assert_num_queries, count, path, queries
-):
-    for _ in range(count):
-        verifier = make_verifier(study)
-        quality.pause(study=study, verifier=verifier, reason="x", actor=None)
-        make_finished(study=study)
-
-    with django_assert_num_queries(queries):
+@pytest.mark.parametrize("path", ["exposure", "audit"])
+def test_lists_of_people_ask_as_often_for_three_as_for_one(page, study, path):
+    counts = []
+    for people in (1, 2):
+        for _ in range(people):
+            quality.pause(study=study, verifier=make_verifier(study), reason="x", actor=None)
+            make_finished(study=study)
         page.get(BASE + path)
+        with CaptureQueriesContext(connection) as asked:
+            page.get(BASE + path)
+        counts.append(len(asked))
+
+    assert counts == [counts[0]] * 2
 
 
 def test_the_audit_trail_tells_who_did_what_to_whom(page, study):

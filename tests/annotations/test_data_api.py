@@ -216,7 +216,8 @@ def test_an_export_that_cannot_be_is_refused_in_words(client, study, wish, code)
 
 def status(client, path, **values):
     response = client.get(path, **values)
-    response.close()
+    if response.streaming:
+        b"".join(response.streaming_content)  # which closes the file
     return response.status_code
 
 

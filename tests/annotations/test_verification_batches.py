@@ -302,24 +302,29 @@ def test_a_gold_item_is_given_once_and_a_retired_one_not_at_all():
 
 def test_an_utterance_is_not_given_both_as_gold_and_as_an_item():
     study = StudyFactory()
+    make_plan(study, votes_wanted=1, gold_share=0.5, batch_size=2)
+    item, other = make_items(study)
+    as_item, as_gold = make_verifier(study), make_verifier(study)
+    judged = items_of(take(study, as_item))
+    make_vote(batches.current(verifier=as_item, slug=study.slug))
+    make_vote(batches.current(verifier=as_item, slug=study.slug))
+    gold = make_gold(study, utterance=item.utterance)
+    make_items(study, 4)
+
+    assert judged == [item, other]
+    assert gold not in items_of(take(study, as_item))
+    assert gold in items_of(take(study, as_gold))
+
+
+def test_an_utterance_that_wants_votes_is_not_given_as_gold():
+    study = StudyFactory()
     make_plan(study, gold_share=0.5, batch_size=2)
     item, _ = make_items(study)
-    gold = make_gold(study, utterance=item.utterance)
-    as_gold, as_item = make_verifier(study), make_verifier(study)
+    make_gold(study, utterance=item.utterance)
 
-    first = items_of(take(study, as_gold))
-    make_plan(study, gold_share=0)
-    second = items_of(take(study, as_item))
-    make_vote(batches.current(verifier=as_item, slug=study.slug))
-    make_vote(batches.current(verifier=as_item, slug=study.slug))
-    make_items(study, 2)
-    make_plan(study, gold_share=0.5)
-    third = items_of(take(study, as_item))
+    given = items_of(take(study, make_verifier(study)))
 
-    assert gold in first
-    assert item not in first
-    assert item in second
-    assert gold not in third
+    assert [one.kind for one in given] == ["utterance", "utterance"]
 
 
 def test_gold_alone_makes_no_batch():

@@ -69,7 +69,7 @@ def test_every_plain_rule_is_kept_side_by_side():
 def test_the_plan_says_what_is_unsafe_and_what_a_tie_is():
     study = StudyFactory()
     make_plan(study, votes_wanted=1, unsafe_from=">=50", tie="")
-    human, bot = make_items(study, 2, bins=["<50"])
+    _, bot = make_items(study, 2, bins=["<50"])
     judge(study, bot, ["other"])
 
     merging.merge_due()

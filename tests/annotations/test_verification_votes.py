@@ -27,7 +27,7 @@ def first(batch):
     return batch.assignments.order_by("position").first()
 
 
-def vote(row, ok=True, **values):
+def vote(row, *, ok=True, **values):
     values = {"categories": () if ok else ("attack",), **values}
     return batches.vote(verifier_id=row.verifier_id, assignment_id=row.pk, ok=ok, **values)
 
