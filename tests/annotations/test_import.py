@@ -9,6 +9,7 @@ from django.core.management import CommandError, call_command
 from annotations.exports import importing
 from annotations.models import AuditEntry, Dialogue, Import, Merged, Study, User, Utterance
 from annotations.people.errors import Refused
+from annotations.studies.services import studies_of
 from bots import replies
 from bots.errors import EngineError
 from bots.models import Bot
@@ -87,7 +88,19 @@ def test_the_command_tells_what_it_read(file):
         "     bot: 2 OK, 8 not OK\n"
         "   chats: 1 of 3, 1 of 4, 1 of 14 utterances\n"
         "personas: 1 with 0, 1 with 2, 1 with 3 lines\n"
+        "Only administrators see this study. Give it to somebody with --researcher NAME.\n"
     )
+
+
+def test_the_study_can_be_given_to_a_researcher(file):
+    researcher = make_researcher()
+
+    told = run(file, researcher=researcher.username)
+
+    assert "administrators" not in told
+    assert [study.slug for study in studies_of(researcher, "researcher")] == ["brought"]
+    with pytest.raises(CommandError, match="There is no account 'nobody'. Nothing was imported."):
+        run(file, researcher="nobody")
 
 
 def test_what_comes_in_goes_out_byte_for_byte(file, tmp_path):

@@ -205,22 +205,12 @@ def test_a_topic_classifier_by_the_same_command(base, tmp_path):
     )
 
     files = ("--base", base, "--train", rows, "--valid", rows, "--out", tmp_path / "m")
-    run(
-        "train_safety",
-        *files,
-        *LEARNS,
-        "--epochs",
-        16,
-        "--patience",
-        16,
-        "--threshold",
-        "drugs=0.4",
-        "nsfw=0.4",
-    )
+    run("train_safety", *files, *LEARNS, "--epochs", 16, "--patience", 16)
 
     model = models.load(tmp_path / "m")
-    assert model.thresholds == {"drugs": 0.4, "nsfw": 0.4}
-    assert [model.judge([Turn((), f"{text} 5")])[0].label for text in texts.values()] == ["drugs", "nsfw", "none"]
+    found = model.classifier.probabilities([Turn((), f"{text} 5") for text in texts.values()])
+    assert model.thresholds == {"drugs": 0.55, "nsfw": 0.7}
+    assert [model.labels[row.index(max(row))] for row in found] == ["drugs", "nsfw", "none"]
 
 
 def test_two_processes_of_torchrun_make_one_model(base, data, tmp_path):

@@ -6,6 +6,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 READERS = ("text", "flag", "number", "names", "secret", "one_of")
+TORCHRUN = ("RANK", "WORLD_SIZE")
+"""Set by torchrun for the processes it starts, never by people."""
 ROW = re.compile(r"^\| `([A-Z_]+)` \|(?: `([^`]*)` \||( )\|)? (.+) \|$", re.MULTILINE)
 
 
@@ -62,7 +64,8 @@ def in_the_code():
             if file.name == "env.py":
                 continue
             for name, default in reads_of(ast.parse(file.read_text())):
-                found.setdefault(name, set()).add(default)
+                if name not in TORCHRUN:
+                    found.setdefault(name, set()).add(default)
     return found
 
 
