@@ -8,6 +8,7 @@ from django.db.models import Count, Exists, F, Max, OuterRef, Q, Sum
 from django.db.models.functions import TruncDate
 from django.utils import timezone
 
+from annotations.console.queries import FINISHED
 from annotations.domain import crowds, merging
 from annotations.domain.figures import Cell
 from annotations.studies.models import Study
@@ -81,11 +82,13 @@ def unsafe_messages(study: Study, rule: str) -> dict[int, int]:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far the verification of a study is. `days`: votes of the last two weeks, today the last.
+    """How far a study is: chats, then their verification. `days`: votes of the last two weeks, today the last.
 
     `hours_left`: at the speed of the last day; None where nobody voted in it.
     """
 
+    chats: int
+    chats_wanted: int
     items: int
     finished: int
     votes: int
@@ -139,6 +142,8 @@ def progress(study: Study, now: datetime | None = None) -> Progress:
     by_day = {day: counts for day, *counts in rows}
     days = [(now - timedelta(days=back)).date() for back in range(DAYS - 1, -1, -1)]
     return Progress(
+        chats=study.dialogues.filter(state__in=FINISHED).count(),
+        chats_wanted=study.study_bots.aggregate(n=Sum("chats_wanted", default=0))["n"],
         **items,
         last_day=sum(counts[1] for counts in by_day.values()),
         last_hour=sum(counts[2] for counts in by_day.values()),

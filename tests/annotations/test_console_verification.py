@@ -76,7 +76,7 @@ def test_progress_counts_votes_and_tells_the_time_left(study):
     ],
 )
 def test_time_left_in_words(hours, words):
-    found = measures.Progress(10, 0, 0, int(hours * 10), 0, 240, [])
+    found = measures.Progress(1, 1, 10, 0, 0, int(hours * 10), 0, 240, [])
 
     assert found.time_left == words
 
@@ -101,7 +101,7 @@ def test_progress_asks_as_often_for_three_chats_as_for_one(page, study, django_a
         make_labelled(study=study)
     page.get(BASE + "verification")
 
-    with django_assert_num_queries(14):
+    with django_assert_num_queries(16):
         page.get(BASE + "verification")
 
 
