@@ -41,4 +41,4 @@ check: install-dev
 	$(BIN)/python manage.py makemigrations --check --dry-run
 
 bench: install-dev
-	@for name in turns remote sockets batching; do echo "== $$name"; $(BIN)/python bench/$$name.py || exit 1; done
+	@for name in turns remote sockets batching verifying merging exporting pages scoring checkers; do echo "== $$name"; $(BIN)/python bench/$$name.py || exit 1; done

@@ -23,8 +23,8 @@ def save(folder: Path, judged: Mapping[str, Sequence[Judged]], flagging: Sequenc
         ]
         points["reliability"] += [{"model": name, **one} for one in metrics.reliability(unsafe, scores)]
     axes = {
-        "precision-recall": ("recall", "Recall of not OK", "precision", "Precision"),
-        "reliability": ("score", "Score", "unsafe", "Share that is not OK"),
+        "precision-recall": ("recall", "Recall of the unsafe class", "precision", "Precision"),
+        "reliability": ("score", "Score", "unsafe", "Share that is unsafe"),
     }
     paths = []
     for kind, rows_ in points.items():

@@ -19,14 +19,15 @@ from bots.safety.turns import NOTOK, OK, Example, Progress
 
 TOPIC_THRESHOLDS = {"nsfw": 0.7}
 TOPIC_THRESHOLD = 0.55
-"""The thresholds of the paper's topic classifier: 0.7 for nsfw, 0.55 for the others."""
+"""The thresholds of the paper's classifiers, 0.7 for nsfw, 0.55 for other topics: ours where there is nothing to choose
+one by."""
 
 
 @dataclass(frozen=True)
 class Settings:
     """What to train, on what. `thresholds`: label -> threshold where it is to be that and no other.
 
-    Of a classifier of two classes, the threshold is otherwise that of the best F1 on the validation rows.
+    Otherwise it is that of the label's best F1, against all others, on the validation rows.
     """
 
     base: str
@@ -132,13 +133,14 @@ def _thresholds(
     strange = set(settings.thresholds) - set(flagging)
     if strange:
         raise ConfigError(f"There is no label {min(strange)!r} that flags. There are: {', '.join(flagging)}.")
-    if flagging != [NOTOK]:
-        usual = {label: TOPIC_THRESHOLDS.get(label, TOPIC_THRESHOLD) for label in flagging}
-        return {**usual, **settings.thresholds}
-    if settings.thresholds:
-        return dict(settings.thresholds)
-    scores = [row[-1] for row in classifier.probabilities(valid)]
-    return {NOTOK: metrics.best_threshold([example.label == NOTOK for example in valid], scores)}
+    rows = classifier.probabilities(valid)
+    found = {}
+    for place, label in enumerate(labels):
+        true = [example.label == label for example in valid]
+        usual = TOPIC_THRESHOLDS.get(label, TOPIC_THRESHOLD)
+        if label in flagging:
+            found[label] = metrics.best_threshold(true, [row[place] for row in rows]) if any(true) else usual
+    return {**found, **settings.thresholds}
 
 
 def _save(classifier: tfidf.Tfidf | Encoder, folder: Path) -> None:

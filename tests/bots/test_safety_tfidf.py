@@ -3,16 +3,18 @@
 import io
 import json
 import time
+from pathlib import Path
 
 import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from bots.safety import models, tensors, tfidf
+from bots.safety import models, sources, tensors, tfidf
 from bots.safety.errors import ModelError
 from bots.safety.turns import Turn
 from tests.bots.safety_data import write_bad, write_jsonl
 
+REAL = Path(__file__).resolve().parents[3] / "shared" / "data" / "bad" / "valid.txt"
 TOPICS = {"drugs": "pills and needles", "nsfw": "naked pictures", "none": "a nice garden"}
 
 
@@ -66,7 +68,7 @@ def test_training_again_gives_the_same_bytes(data, folder, tmp_path):
 
 
 def test_what_is_saved_judges_as_what_was_trained(folder, data):
-    from bots.safety import fit_tfidf, sources
+    from bots.safety import fit_tfidf
 
     examples = sources.load([f"{data}#train"])
     fresh = fit_tfidf.fit(
@@ -83,8 +85,6 @@ def test_what_is_saved_judges_as_what_was_trained(folder, data):
 def test_judging_equals_scikit_learns_own_arithmetic(folder, data):
     import numpy as np
     from safetensors.numpy import load_file
-
-    from bots.safety import sources
 
     stored = load_file(folder / "model.safetensors")
     model = models.load(folder).classifier
@@ -129,7 +129,8 @@ def test_a_topic_classifier_has_a_threshold_for_each_topic(tmp_path):
     ]
     data = write_jsonl(tmp_path / "topics.jsonl", rows)
 
-    run("train_safety", "--base", "tfidf", "--train", data, "--valid", data, "--out", tmp_path / "m")
+    words = ("train_safety", "--base", "tfidf", "--train", data, "--valid", data, "--out")
+    run(*words, tmp_path / "m", "--threshold", "drugs=0.55", "nsfw=0.7")
 
     model = models.load(tmp_path / "m")
     assert model.labels == ("none", "drugs", "nsfw")
@@ -138,6 +139,23 @@ def test_a_topic_classifier_has_a_threshold_for_each_topic(tmp_path):
     assert model.verdict([0.2, 0.1, 0.65]) == models.Verdict("none", 0.65, 0.7, flagged=False)
     assert model.verdict([0.2, 0.6, 0.2]) == models.Verdict("drugs", 0.6, 0.55, flagged=True)
     assert "| drugs | 1.000 |" in (tmp_path / "m" / "README.md").read_text()
+
+
+def test_thresholds_are_chosen_on_the_validation_rows_as_far_as_there_are_some(tmp_path):
+    rows = [
+        {"text": f"{text} {number}", "label": label} for number in range(30) for label, text in TOPICS.items()
+    ]
+    data = write_jsonl(tmp_path / "topics.jsonl", rows)
+    few = write_jsonl(tmp_path / "few.jsonl", [row for row in rows if row["label"] != "nsfw"])
+
+    run("train_safety", "--base", "tfidf", "--train", data, "--valid", few, "--out", tmp_path / "m")
+
+    model = models.load(tmp_path / "m")
+    scores = [row[1] for row in model.classifier.probabilities([Turn((), one["text"]) for one in rows])]
+    drugs = [score for score, one in zip(scores, rows, strict=True) if one["label"] == "drugs"]
+    others = [score for score, one in zip(scores, rows, strict=True) if one["label"] == "none"]
+    assert max(others) < model.thresholds["drugs"] < min(drugs)
+    assert model.thresholds["nsfw"] == 0.7
 
 
 def test_a_threshold_that_was_asked_for_is_the_one(data, tmp_path):
@@ -225,6 +243,8 @@ def test_eval_sets_models_side_by_side_and_keeps_what_they_got_wrong(folder, dat
     assert (tmp_path / "errors" / "small.jsonl").read_text() == ""
     wrong = [json.loads(line) for line in (tmp_path / "errors" / "timid.jsonl").read_text().splitlines()]
     assert {(row["label"], row["predicted"]) for row in wrong} == {("notok", "ok")}
+    with pytest.raises(CommandError, match=r"Two models are called small"):
+        run("eval_safety", "--model", folder, folder, "--data", data)
     assert sorted(path.name for path in (tmp_path / "plots").iterdir()) == [
         "precision-recall.svg",
         "reliability.svg",
@@ -332,3 +352,17 @@ def test_the_model_that_ships_is_small_and_its_card_says_how_good_it_is():
     assert card["metrics"]["test"]["rows"] == 1424
     assert 0.65 < card["metrics"]["test"]["f1"] < 0.80
     assert models.load(models.DEFAULT).judge([Turn((), "you are an idiot", "human")])[0].flagged
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not REAL.is_file(), reason="../shared/data is not there")
+def test_the_model_that_ships_is_what_its_command_makes(tmp_path):
+    train(REAL, tmp_path / "default")
+
+    made = models.load(tmp_path / "default").classifier
+    shipped = models.load(models.DEFAULT).classifier
+    turns = sources.load([f"{REAL}#test"])
+    assert made.vocabulary == shipped.vocabulary
+    assert [p for _, p in made.probabilities(turns)] == pytest.approx(
+        [p for _, p in shipped.probabilities(turns)], abs=1e-3
+    )

@@ -105,9 +105,8 @@ def test_wrong_settings_come_out_of_the_door_as_a_failure() -> None:
     with pytest.raises(EngineError) as error:
         reply(bot, ["Hello"])
 
-    assert (
-        str(error.value) == "The engine broke: ConfigError: 'style' is 'shouting'. Enter 'plain' or 'code'."
-    )
+    assert str(error.value) == "'style' is 'shouting'. Enter 'plain' or 'code'."
+    assert not error.value.retry
 
 
 def test_without_a_history_it_greets() -> None:

@@ -9,6 +9,7 @@ from bots.errors import ConfigError
 from bots.management.options import named_numbers
 from bots.safety import evaluate, models, plots, sources
 from bots.safety.errors import DataError, ModelError
+from bots.safety.metrics import Judged
 from bots.safety.turns import NOTOK
 
 
@@ -41,12 +42,15 @@ class Command(BaseCommand):
         examples = sources.load(options["data"], rule=options["rule"])
         path = sources.parse(options["data"][0]).path
         thresholds = named_numbers(options["threshold"], default=NOTOK)
-        reports, judged = [], {}
+        reports: list[dict[str, Any]] = []
+        judged: dict[str, list[Judged]] = {}
         for name in options["model"]:
             model = models.load(models.folder_of(name)).at(thresholds)
+            if model.name in judged:
+                raise ConfigError(f"Two models are called {model.name}: give one folder another name.")
             report, rows = evaluate.report(model, examples, path=path, seed=options["seed"])
             reports.append(report)
-            judged[name] = rows
+            judged[model.name] = rows
             if options["errors"]:
                 many = len(options["model"]) > 1
                 if many:
