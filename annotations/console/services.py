@@ -12,6 +12,7 @@ from annotations.chats.models import Dialogue
 from annotations.people.errors import Refused
 from annotations.people.models import User
 from annotations.studies import services as studies
+from annotations.studies.audit import record
 from annotations.studies.models import ConsentText, Invitation, Study
 from annotations.verification import batches
 
@@ -113,19 +114,18 @@ def take_back(*, study: Study, invitation_id: int) -> None:
 
 
 def worker_of(*, study: Study, worker_id: int) -> User:
-    """A worker of the study. Raises Refused no_such_worker."""
-    worker = User.objects.filter(memberships__study=study, memberships__role="worker", pk=worker_id).first()
+    """A worker or verifier of the study. Raises Refused no_such_worker."""
+    people = User.objects.filter(memberships__study=study, memberships__role__in=["worker", "verifier"])
+    worker = people.filter(pk=worker_id).first()
     if worker is None:
         raise Refused("no_such_worker", "There is no such worker in this study.", status=404)
     return worker
 
 
 def block(*, study: Study, worker_id: int, by: User, reason: str) -> int:
-    """Blocks a worker of the study, in every study, ends their open chats and gives back the items they hold.
+    """Blocks a worker or verifier of the study, in every study: ends their open chats, gives their items to others.
 
-    How many chats.
-
-    The worker is shown the reason. Raises Refused no_such_worker, yourself, no_reason.
+    How many chats. The person is shown the reason. Raises Refused no_such_worker, yourself, no_reason.
     """
     worker = worker_of(study=study, worker_id=worker_id)
     if worker == by:
@@ -134,13 +134,16 @@ def block(*, study: Study, worker_id: int, by: User, reason: str) -> int:
         raise Refused("no_reason", "Enter the reason. The worker is shown it.", status=422)
     worker.blocked_at, worker.blocked_reason, worker.blocked_by = timezone.now(), reason.strip()[:500], by
     worker.save(update_fields=["blocked_at", "blocked_reason", "blocked_by"])
+    record(action="person_blocked", study=study, actor=by, about=worker, reason=worker.blocked_reason)
     batches.end_all(verifier=worker)
     return chats.close_all(reason=Dialogue.End.BLOCKED, worker=worker)
 
 
-def lift_block(*, study: Study, worker_id: int) -> User:
-    """Lets a blocked worker take part again. Twice is once. Raises Refused no_such_worker."""
+def lift_block(*, study: Study, worker_id: int, by: User) -> User:
+    """Lets a blocked person take part again. Twice is once. Raises Refused no_such_worker."""
     worker = worker_of(study=study, worker_id=worker_id)
+    if worker.blocked_at:
+        record(action="block_lifted", study=study, actor=by, about=worker, reason=worker.blocked_reason)
     worker.blocked_at, worker.blocked_reason, worker.blocked_by = None, "", None
     worker.save(update_fields=["blocked_at", "blocked_reason", "blocked_by"])
     return worker

@@ -2,9 +2,9 @@ import pytest
 
 from annotations.chats import services as chats
 from annotations.console import services
-from annotations.models import Dialogue
+from annotations.models import AuditEntry, Dialogue
 from annotations.people.errors import Refused
-from tests.factories import StudyFactory, make_dialogue, make_researcher, make_worker
+from tests.factories import StudyFactory, make_dialogue, make_researcher, make_verifier, make_worker
 
 pytestmark = pytest.mark.django_db
 
@@ -118,3 +118,17 @@ def test_the_verb_itself_refuses_an_empty_reason(study):
         services.block(study=study, worker_id=worker.pk, by=make_researcher(study), reason="  ")
 
     assert refusal.value.code == "no_reason"
+
+
+def test_a_verifier_can_be_blocked_too_and_it_is_on_the_audit_trail(study):
+    researcher, verifier = make_researcher(study), make_verifier(study)
+
+    services.block(study=study, worker_id=verifier.pk, by=researcher, reason="Clicks without reading.")
+    services.lift_block(study=study, worker_id=verifier.pk, by=researcher)
+    services.lift_block(study=study, worker_id=verifier.pk, by=researcher)
+
+    trail = AuditEntry.objects.filter(about=verifier).order_by("pk").values_list("action", "detail__reason")
+    assert list(trail) == [
+        ("person_blocked", "Clicks without reading."),
+        ("block_lifted", "Clicks without reading."),
+    ]

@@ -65,7 +65,7 @@ def worker_block(request: HttpRequest, slug: str, worker_id: int) -> HttpRespons
 @researchers_only
 def worker_unblock(request: HttpRequest, slug: str, worker_id: int) -> HttpResponse:
     study = study_for_researcher(user=person(request), slug=slug)
-    worker = services.lift_block(study=study, worker_id=worker_id)
+    worker = services.lift_block(study=study, worker_id=worker_id, by=person(request))
     messages.success(request, f"{worker.username} can take part again.")
     return redirect("study_people", slug)
 
@@ -97,6 +97,8 @@ ACTIONS = {
     "plan_changed": "Verification settings changed",
     "gold_added": "Known answer added",
     "gold_retired": "Known answer taken out of use",
+    "person_blocked": "Person blocked",
+    "block_lifted": "Block lifted",
     "verifier_paused": "Verifier paused",
     "verifier_let_in_again": "Pause lifted",
     "votes_set_aside": "Votes set aside",
