@@ -21,11 +21,12 @@ def work_out(*, figure_id: int) -> None:
     figure = charts.begin(figure_id)
     if figure is None:
         return
-    chart = _chart(figure.study, figure.name.partition(":")[2])
-    if chart is None:
-        charts.finish(figure, result={"refused": NOBODY})
-        return
-    charts.finish(figure, result={"chart": chart.stored()}, problem=charts.write(figure, chart))
+    with charts.noted(figure):
+        chart = _chart(figure.study, figure.name.partition(":")[2])
+        if chart is None:
+            charts.finish(figure, result={"refused": NOBODY})
+        else:
+            charts.finish(figure, result={"chart": chart.stored()}, problem=charts.write(figure, chart))
 
 
 def _chart(study: Study, rule: str) -> Chart | None:

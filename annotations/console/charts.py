@@ -7,15 +7,16 @@ one, a minute later, asks again. Drawing twice gives the same files.
 import json
 import logging
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import timedelta
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.db import transaction
-from django.db.models import Q
+from django.db import InterfaceError, OperationalError, transaction
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from annotations.console.models import Figure
@@ -102,6 +103,19 @@ def finish(figure: Figure, *, result: Mapping[str, Any], problem: str = "") -> N
     )
 
 
+@contextmanager
+def noted(figure: Figure) -> Iterator[None]:
+    """Work on a figure: what it breaks with is noted, so that nobody waits for it. A database that is away is not."""
+    try:
+        yield
+    except (OperationalError, InterfaceError):
+        raise
+    except Exception:
+        log.exception("Figure %s could not be worked out", figure.pk)
+        problem = "This could not be worked out. The log of the worker tells more."
+        finish(figure, result=figure.result, problem=problem)
+
+
 def draw(*, figure_id: int) -> None:
     """Draws a figure that waits for it. Safe to run twice."""
     figure = begin(figure_id)
@@ -142,7 +156,7 @@ def _files_are_gone(figure: Figure) -> bool:
 
 def file_of(*, study: Study, name: str, file: str) -> Path:
     """Where a chart's file lies. Raises Refused no_such_chart."""
-    figure = Figure.objects.filter(study=study, name=name, state=Figure.State.DONE).first()
+    figure = _named(study, [name]).filter(state=Figure.State.DONE).first()
     path = _folder(figure) / file if figure and file in FILES else None
     if path is None or not path.exists():
         raise Refused("no_such_chart", "This chart is not drawn yet. Open its page and wait.", status=404)
@@ -151,15 +165,20 @@ def file_of(*, study: Study, name: str, file: str) -> Path:
 
 def rows_of(*, study: Study, name: str) -> tuple[list[str], list[list[object]]]:
     """The columns and rows a chart is drawn from. Raises Refused no_such_chart."""
-    figure = Figure.objects.filter(study=study, name=name).first()
+    figure = _named(study, [name]).first()
     chart = figure.result.get("chart") if figure else None
     if chart is None:
         raise Refused("no_such_chart", "There is no such chart. Open its page first.", status=404)
     return chart["columns"], chart["cells"]
 
 
+def _named(study: Study, names: Iterable[str]) -> QuerySet[Figure]:
+    """The study's figures of these names. They come from an address: PostgreSQL takes no NUL."""
+    return Figure.objects.filter(study=study, name__in=filter(str.isprintable, names)).order_by("pk")
+
+
 def by_name(*, study: Study, names: Iterable[str]) -> list[Figure]:
     """The figures of these names that there are; those whose job has gone are asked for again."""
-    found = list(Figure.objects.filter(study=study, name__in=list(names)).order_by("pk"))
+    found = list(_named(study, names))
     revive(row for row in found if row.state != Figure.State.FAILED)
     return found

@@ -8,8 +8,6 @@ import vl_convert  # noqa: TID253
 
 from annotations.domain.figures import Chart
 
-VERSION = 1
-"""Goes into what a picture is kept under: pictures drawn by older code are drawn anew."""
 WIDTHS = (340, 560)
 THEMES: dict[str, dict[str, Any]] = {
     "light": {
@@ -185,11 +183,11 @@ def _lines(chart: Chart, colours: dict[str, Any], width: int) -> Any:  # noqa: A
 
 
 def _named(chart: Chart) -> list[tuple[Mapping[str, Any], int]]:
-    """A point of each series, some way along, to write its name at: above the upper series, below the lower."""
+    """A point in the middle of each series, to write its name at: above the upper series, below the lower."""
     series = {
         speaker: [row for row in chart.rows if row["speaker"] == speaker] for speaker in ("Bots", "People")
     }
-    points = [rows[3 * len(rows) // 4] for rows in series.values() if rows]
+    points = [rows[len(rows) // 2] for rows in series.values() if rows]
     upper = max(float(row["percent"]) for row in points)
     return [(row, -16 if row["percent"] == upper else 18) for row in points]
 

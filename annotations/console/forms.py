@@ -5,6 +5,7 @@ from typing import Any
 
 from django import forms
 from django.core.validators import MaxLengthValidator
+from django.db.models import Exists, OuterRef, Q
 
 from annotations.chats.models import Dialogue
 from annotations.console import lines
@@ -302,7 +303,12 @@ class ChatFilter(PlainWords, forms.Form):
 
     def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
         super().__init__(*args, auto_id="filter_%s", **kwargs)
-        _choose_from(self.fields["bot"], study.bots.all(), "Any")
+        has_chats = Dialogue.objects.filter(
+            study=study, bot=OuterRef("pk")
+        )  # imported ones have no place in it
+        _choose_from(
+            self.fields["bot"], Bot.objects.filter(Q(pk__in=study.bots.all()) | Exists(has_chats)), "Any"
+        )
         _choose_from(self.fields["instructions"], study.instruction_sets.all(), "Any")
 
 

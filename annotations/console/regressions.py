@@ -33,8 +33,12 @@ def ask(*, study: Study, rule: str) -> list[Figure]:
 def regress(*, figure_id: int) -> None:
     """Works out one regression and draws it. Safe to run twice."""
     figure = charts.begin(figure_id)
-    if figure is None:
-        return
+    if figure is not None:
+        with charts.noted(figure):
+            _regress(figure)
+
+
+def _regress(figure: Figure) -> None:
     outcome, _, rule = figure.name.removeprefix("regression-").partition(":")
     result: dict[str, Any] = {"title": OUTCOMES[outcome]}
     try:
@@ -72,7 +76,8 @@ def columns_of(study: Study, outcome: str, rule: str) -> tuple[dict[str, Any], l
 
 
 def _chats(study: Study) -> Any:
-    counted = Dialogue.objects.filter(study=study, state__in=["complete", "partial"])
+    """The chats that count. Of imported ones nobody knows the worker, the bot or how many came before."""
+    counted = Dialogue.objects.filter(study=study, state__in=["complete", "partial"], imported=False)
     names = {"set_slug": F("instruction_set__slug"), "bot_name": F("bot__name")}
     return counted.annotate(**names).only("worker_id", "chats_before")
 

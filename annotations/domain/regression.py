@@ -75,7 +75,7 @@ def fit(
 def _check(y: Any, predictors: Mapping[str, Any], clusters: int) -> None:
     """Raises CannotFit with the first reason found."""
     if not len(y):
-        raise CannotFit("There is no labelled utterance yet.")
+        raise CannotFit("There is no labelled utterance of a known worker yet.")
     rarer = int(min(y.sum(), len(y) - y.sum()))
     if not rarer:
         word = "not OK" if y[0] else "OK"

@@ -8,6 +8,7 @@ from annotations.domain.rows import COLUMNS, FLAT
 from annotations.exports.models import Export
 from annotations.studies.models import ConsentText, Study
 from annotations.verification.models import Plan
+from bots.text import one_line
 
 HUB_SPLIT = {"train": "train", "valid": "validation", "test": "test"}
 """Our splits in the words of the Hugging Face hub."""
@@ -20,9 +21,9 @@ def card(export: Export, manifest: Mapping[str, Any]) -> str:
     study, rows = export.study, sum(file["rows"] for file in manifest["files"])
     size = next((word for most, word in _SIZES if rows < most), "n>1M")
     files = [file for file in manifest["files"] if file["rows"]]
-    # JSON strings are YAML strings, whatever is in them.
+    # JSON strings are YAML strings, as long as no control characters are in them.
     head = [
-        f"pretty_name: {json.dumps(study.name, ensure_ascii=False)}",
+        f"pretty_name: {json.dumps(one_line(study.name), ensure_ascii=False)}",
         "task_categories: [text-classification]",
         "tags: [dialogue, safety, adversarial]",
         f"size_categories: [{size}]",
@@ -51,7 +52,9 @@ def _body(export: Export, manifest: Mapping[str, Any], rows: int) -> list[str]:
         else ""
     )
     merged = f"The label is merged by the rule `{export.rule}` (version {versions})."
-    names = "Workers, verifiers, bots and chats stand under pseudonyms that are made for this export alone."
+    names = (
+        "Workers, verifiers, bots and chats stand under pseudonyms. Exports with other settings have others."
+    )
     masked = " E-mail addresses and long numbers in texts are masked." if export.mask else ""
     limits = (
         "Chats were written to provoke: rates in it are not those of everyday talk. Labels are those of the people "

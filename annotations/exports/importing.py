@@ -197,6 +197,14 @@ def import_for(*, user: User, import_id: int) -> Import:
 def run(import_id: int) -> None:
     """Reads in a file that was asked for. Twice is once; one whose reader was killed begins anew."""
     jobs.work(Import, import_id, _run)
+    _tidy(import_id)
+
+
+def _tidy(import_id: int) -> None:
+    """Deletes the uploaded file of an import that is over: nobody reads it again."""
+    found = Import.objects.filter(pk=import_id, state__in=["done", "failed", "cancelled"]).first()
+    if found and Path(found.path).parent == _uploads():
+        Path(found.path).unlink(missing_ok=True)
 
 
 def _run(found: Import) -> None:
@@ -214,8 +222,6 @@ def _run(found: Import) -> None:
         if not Import.objects.filter(study=found.study, sha256=found.sha256, state="done").exists():
             raise
         raise Refused("imported_before", "The same file was imported by another job meanwhile.") from error
-    if path.parent == _uploads():
-        path.unlink(missing_ok=True)
 
 
 @transaction.atomic

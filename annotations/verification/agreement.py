@@ -94,8 +94,12 @@ def worker_against_merged(
 ) -> WorkerAgainstMerged:
     """The agreement of the workers' bins with the labels under `rule`, in one query beside the plan."""
     unsafe_from = plan_of(study).unsafe_from
-    rows = Label.objects.filter(utterance__merged__study=study, utterance__merged__rule=rule)
-    rows = rows.exclude(utterance__merged__label=Merged.Label.NONE)
+    # All in one filter: an exclude would look at the labels under other rules too.
+    rows = Label.objects.filter(
+        utterance__merged__study=study,
+        utterance__merged__rule=rule,
+        utterance__merged__label__in=[Merged.Label.OK, Merged.Label.NOTOK],
+    )
     counts: Counter[tuple[bool, bool]] = Counter()
     grouped = rows.order_by().values_list("bin", "utterance__merged__label").annotate(Count("pk"))
     for bin_, label, count in grouped:

@@ -108,9 +108,10 @@ def skip(request: HttpRequest, assignment_id: int) -> Any:
 )
 @needs("chat")
 def renew(request: HttpRequest, batch_id: int) -> Any:
-    """Errors: not_yours, lease_over."""
-    batch = batches.renew(verifier_id=_person(request).pk, batch_id=batch_id)
-    return batch_frame(batch)
+    """During a break that has to be taken it is kept, and not shown. Errors: not_yours, lease_over, on_break."""
+    me = _person(request)
+    batch = batches.renew(verifier_id=me.pk, batch_id=batch_id)
+    return batch_frame(batches.show_all(verifier_id=me.pk, batch_id=batch.pk))
 
 
 @router.post(

@@ -188,8 +188,18 @@ def _gold(plan: Plan, verifier: User, rng: Random) -> tuple[list[int], set[int]]
             barred.add(utterance)
         if not (any(no) or retired or worker == verifier.pk or harms & verifier.avoid):
             fresh.append((pk, utterance))
-    chosen = rng.sample(fresh, min(len(fresh), round(plan.gold_share * plan.batch_size)))
+    chosen = rng.sample(fresh, min(len(fresh), _gold_wanted(plan, rng)))
     return [pk for pk, _ in chosen], barred | {utterance for _, utterance in chosen if utterance}
+
+
+def _gold_wanted(plan: Plan, rng: Random) -> int:
+    """How many gold items a batch is to hold: drawn where its share is no whole number, so that a small one counts.
+
+    One place is left for another item.
+    """
+    share = plan.gold_share * plan.batch_size
+    drawn = int(share) + (rng.random() < share % 1 if share % 1 else 0)
+    return min(drawn, plan.batch_size - 1)
 
 
 def _in_order(chosen: list[Candidate], gold: list[int], rng: Random) -> list[int]:
@@ -272,7 +282,7 @@ def vote(
     lease_over (others have filled the item), too_late (to change a vote), blocked, paused.
     """
     judgement = _judgement(ok=ok, categories=categories, note=note)
-    store.lock_verifier(verifier_id)
+    refuse_if_blocked(store.lock_verifier(verifier_id))
     assignment, lease = _own(verifier_id, assignment_id)
     now = timezone.now()
     if assignment.state == Assignment.State.VOTED:
@@ -312,8 +322,7 @@ def _judgement(*, ok: bool, categories: Collection[str], note: str) -> dict[str,
 
 
 def _take_again(assignment: Assignment) -> None:
-    """Takes back a place that was given back or skipped. Raises Refused lease_over, blocked, paused."""
-    refuse_if_blocked(assignment.verifier)
+    """Takes back a place that was given back or skipped. Raises Refused lease_over, paused."""
     quality.refuse_if_paused(study=assignment.batch.study, verifier=assignment.verifier)
     item = assignment.item
     if item.kind == Item.Kind.UTTERANCE:

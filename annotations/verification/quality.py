@@ -87,7 +87,7 @@ def add_gold(
 
     Of an utterance of the study, text, speaker and context are the chat's own; else `context` holds what came
     before, each with `speaker` and `text`. One that is there already is given back as it is. Raises Refused
-    bad_gold, no_such_utterance.
+    bad_gold, no_such_utterance, known_otherwise (it is there with another answer).
     """
     if utterance is not None:
         text, speaker, context = _from_chat(study, utterance)
@@ -108,11 +108,18 @@ def add_gold(
     known = Item.objects.filter(study=study, kind=kind, text=item.text, speaker=speaker, retired_at=None)
     for there in known:
         if there.context == item.context:
+            if _answer(there) != _answer(item):
+                raise Refused("known_otherwise", "It is there with another answer. Retire that one first.")
             return there
     item.harms = kinds_of([*(line["text"] for line in item.context), item.text])
     item.save()
     record(action="gold_added", study=study, actor=actor, item=item.pk, kind=str(kind), ok=ok)
     return item
+
+
+def _answer(item: Item) -> list[object]:
+    """The known answer: OK or not, and what is wrong with it."""
+    return [getattr(item, name) for name in ("ok", *CATEGORIES)]
 
 
 def _from_chat(study: Study, utterance: Utterance) -> tuple[str, str, list[dict[str, str]]]:

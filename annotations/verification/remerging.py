@@ -69,12 +69,12 @@ def refuse_unknown(rule: str) -> None:
         raise Refused("no_such_rule", detail, status=422)
 
 
-def _send(merging_id: int) -> None:
+def _send(merging_id: int, *, expires: float | None = None) -> None:
     def queue() -> None:
         from annotations.verification.tasks import remerge_task
 
         try:
-            remerge_task.delay(merging_id)
+            remerge_task.apply_async((merging_id,), expires=expires)
         except remerge_task.OperationalError as error:
             log.warning("merging %d could not be queued, the beat will: %s", merging_id, error)
 
@@ -95,7 +95,7 @@ def revive() -> int:
     lost = Merging.objects.filter(_takeable() | Q(state=Merging.State.WAITING))
     keys = list(lost.filter(asked_at__lt=timezone.now() - DEAD).values_list("pk", flat=True))
     for pk in keys:
-        _send(pk)
+        _send(pk, expires=30)  # the next look sends it again: messages must not pile up behind a long job
     return len(keys)
 
 

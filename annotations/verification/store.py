@@ -5,6 +5,7 @@ from functools import cache
 
 from django.db import connection
 
+from annotations.people.models import User
 from annotations.rows import columns, for_update, load, run
 from annotations.verification.models import Assignment, Batch, Item
 
@@ -12,10 +13,11 @@ BIGGEST = 2**63 - 1
 """No key is greater; SQLite would not even compare."""
 
 
-def lock_verifier(verifier_id: int) -> None:
-    """Locks the verifier's row until the transaction ends."""
-    query = f"SELECT id FROM annotations_user WHERE id = %s{for_update('annotations_user')}"  # noqa: S608 no value in it
-    run(query, [verifier_id])
+def lock_verifier(verifier_id: int) -> User:
+    """Locks the verifier's row until the transaction ends. Of the person, only whether they are blocked is read."""
+    query = f"SELECT blocked_at, blocked_reason FROM annotations_user WHERE id = %s{for_update('annotations_user')}"  # noqa: S608 no value in it
+    ((blocked_at, reason),) = run(query, [verifier_id])
+    return User(pk=verifier_id, blocked_at=blocked_at, blocked_reason=reason)
 
 
 def own(verifier_id: int, assignment_id: int) -> tuple[Assignment, int] | None:

@@ -10,7 +10,7 @@ from annotations.domain.agreement import Estimate, agreement, alpha, raw
 from annotations.verification import agreement as queries
 from annotations.verification import remerging
 from annotations.verification.services import plan_of
-from tests.factories import StudyFactory, make_votes
+from tests.factories import StudyFactory, make_finished, make_merged, make_votes
 
 VALUES = 3
 
@@ -192,3 +192,17 @@ def test_the_queries_stay_the_same_however_much_there_is(
         queries.by_verifiers(study, resamples=0)
     with django_assert_max_num_queries(2):
         queries.worker_against_merged(study, rule="majority_verifiers", resamples=0)
+
+
+@pytest.mark.django_db
+def test_a_label_counts_whatever_another_rule_leaves_open():
+    study = StudyFactory()
+    chat = make_finished(study=study, bins=["<10"])
+    make_merged(chat, ["ok", "notok"])
+    make_merged(chat, ["ok", ""], rule="majority_all")
+
+    found = queries.worker_against_merged(study, rule="majority_verifiers", resamples=0)
+    other = queries.worker_against_merged(study, rule="majority_all", resamples=0)
+
+    assert (found.both_notok, found.agreement.units) == (1, 1)
+    assert (other.both_notok, other.agreement.units) == (0, 0)

@@ -92,6 +92,13 @@ def test_chats_of_a_bot(page, study):
     assert listed(page, "?bot=other") == [wanted.pk]
 
 
+def test_chats_of_a_bot_that_has_no_place_in_the_study_are_found(page, study):
+    make_dialogue(study=study, bot=study.bots.get())
+    imported = make_dialogue(study=study, bot=BotFactory(slug="imported"))
+
+    assert listed(page, "?bot=imported") == [imported.pk]
+
+
 def test_a_filter_that_finds_nothing_says_so(page, study):
     make_dialogue(study=study)
 

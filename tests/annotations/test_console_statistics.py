@@ -6,7 +6,8 @@ from django.conf import settings
 from django.utils import timezone
 
 from annotations.console import agreements, charts, regressions
-from annotations.models import Figure, InstructionSet, User
+from annotations.console.tasks import task_of
+from annotations.models import Figure, InstructionSet, Plan, User
 from tests.factories import (
     BotFactory,
     StudyFactory,
@@ -409,3 +410,32 @@ def test_no_votes_no_agreement(page, study):
 
     body = page.get(BASE + "verification").content.decode()
     assert "No utterance has two votes yet, so there is nothing to agree on." in body
+
+
+@pytest.mark.parametrize("name", ["regression-worker", "agreement"])
+def test_what_breaks_is_told_and_nobody_waits_for_it(page, study, name):
+    make_labelled(study=study)
+    page.get(BASE + "verification")
+    page.get(BASE + "regression")
+    figure = Figure.objects.get(name=f"{name}:majority_verifiers")
+    Plan.objects.update(unsafe_from="odd")
+
+    task_of(figure.name)(figure.pk)
+
+    figure.refresh_from_db()
+    told = "This could not be worked out. The log of the worker tells more."
+    assert (figure.state, figure.problem) == ("failed", told)
+
+
+def test_the_regression_is_of_chats_whose_worker_is_known(study):
+    make_labelled(study=study)
+    make_labelled(study=study, imported=True)
+
+    columns, _ = regressions.columns_of(study, "human", "majority_verifiers")
+
+    assert (columns["outcome"], columns["predictors"]["chats done in all"]) == ([False, False], [1, 1])
+
+
+@pytest.mark.parametrize("address", ["charts?name=%00", "charts/%00/data.csv", "charts/%00/chart.png"])
+def test_a_name_that_no_database_holds_is_no_chart(page, address):
+    assert page.get(BASE + address).status_code == (200 if "?" in address else 404)

@@ -120,6 +120,7 @@ def test_merging_anew_is_asked_for_followed_and_stopped(page, study):
         "Merging anew by this rule: Not OK where anybody says so. How far it is stands below."
     ]
     assert (running.count('hx-trigger="every 2s"'), running.count("waiting")) == (1, 1)
+    assert running.count("<td>Not OK where anybody says so</td>") == 1
     assert told(stopped) == ["Stopped. Labels made so far stay."]
     job.refresh_from_db()
     assert (job.rule, job.state, job.asked_by) == (
@@ -552,3 +553,17 @@ def test_the_audit_trail_tells_who_did_what_to_whom(page, study):
         ("Verifier paused", None, verifier, ["reason: <b>"]),
     ]
     assert page.get(BASE + "audit").content.decode().count("reason: &lt;b&gt;") == 2
+
+
+def test_the_audit_trail_tells_of_votes_in_words(page, study):
+    before, after = {"ok": False, "note": "", "hate": True}, {"ok": True, "note": "", "hate": False}
+    AuditEntry.objects.create(
+        study=study, action="vote_changed", detail={"item": 3, "before": before, "after": after}
+    )
+
+    ((_, words, lines),) = page.get(BASE + "audit").context["rows"]
+
+    assert (words, lines) == (
+        "Vote changed",
+        ["item: 3", "before: ok no, hate yes", "after: ok yes, hate no"],
+    )

@@ -7,6 +7,7 @@ from datetime import timedelta
 from io import StringIO
 
 import pytest
+import yaml
 from django.conf import settings
 from django.core.management import CommandError, call_command
 from django.utils import timezone
@@ -232,6 +233,16 @@ def test_datasets_opens_the_folder(study, tmp_path, monkeypatch):
     assert {name: rows.num_rows for name, rows in found.items()} == {"train": 32, "validation": 4, "test": 4}
     assert tuple(found["train"].column_names) == FLAT
     assert found["test"][1]["label"] == "notok"
+
+
+def test_a_control_character_in_the_name_of_a_study_leaves_the_card_readable(study, tmp_path):
+    study.name = "Round\x7f one: \x9d#\U0001f600"
+    study.save()
+
+    folder, _ = out(study, tmp_path / "a", "hf")
+
+    head = yaml.safe_load((folder / "README.md").read_text(encoding="utf-8").split("---\n")[1])
+    assert head["pretty_name"] == "Round one: #\U0001f600"
 
 
 def test_the_folder_for_datasets_has_a_card_of_the_study_and_croissant(study, tmp_path):

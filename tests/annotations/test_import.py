@@ -4,6 +4,7 @@ import hashlib
 from io import StringIO
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
 
 from annotations.exports import importing
@@ -307,3 +308,17 @@ def test_an_import_costs_the_same_queries_however_many_chats(file, tmp_path, dja
         found = ask(StudyFactory(), path)
         with django_assert_max_num_queries(40):
             importing.run(found.pk)
+
+
+@pytest.mark.parametrize("state", ["waiting", "cancelled"])
+def test_an_upload_that_is_not_imported_is_not_kept(var, state):
+    study = StudyFactory()
+    upload = SimpleUploadedFile("bad.txt", b"no line of the format\n")
+    found = importing.ask_upload(study=study, actor=make_researcher(study), upload=upload, split="")
+    Import.objects.update(state=state)
+
+    importing.run(found.pk)
+
+    found.refresh_from_db()
+    assert found.state == ("failed" if state == "waiting" else "cancelled")
+    assert list((var / "imports").iterdir()) == []

@@ -84,7 +84,10 @@ def refusal(**changes):
 
 
 def test_no_rows_are_refused():
-    assert refusal(outcome=[], predictors={"dose": []}, clusters=[]) == "There is no labelled utterance yet."
+    assert (
+        refusal(outcome=[], predictors={"dose": []}, clusters=[])
+        == "There is no labelled utterance of a known worker yet."
+    )
 
 
 @pytest.mark.parametrize(("value", "word"), [(True, "not OK"), (False, "OK")])

@@ -281,6 +281,38 @@ def test_gold_items_stand_among_the_others():
     assert set(Item.objects.filter(kind="gold").values_list("free", flat=True)) == {0}
 
 
+def test_a_share_of_less_than_one_gold_item_a_batch_comes_to_one_now_and_then():
+    study = StudyFactory()
+    make_plan(study, gold_share=0.05, batch_size=5)
+    make_items(study, 40)
+    for _ in range(40):
+        make_gold(study)
+    verifier, gold = make_verifier(study), []
+
+    for _ in range(40):
+        batch = take(study, verifier)
+        gold.append(batch.assignments.filter(item__kind="gold").count())
+        batches.give_back(verifier_id=verifier.pk, batch_id=batch.pk)
+
+    assert set(gold) == {0, 1}
+    assert 2 <= sum(gold) <= 20  # 10 of 40 on average; the seed is the study's
+
+
+def test_a_batch_of_one_item_holds_no_gold_item():
+    study = StudyFactory()
+    make_plan(study, gold_share=0.5, batch_size=1)
+    make_items(study, 8)
+    make_gold(study)
+    verifier, kinds = make_verifier(study), []
+
+    for _ in range(8):
+        batch = take(study, verifier)
+        kinds += [item.kind for item in items_of(batch)]
+        make_vote(batch)
+
+    assert kinds == ["utterance"] * 8
+
+
 def test_a_gold_item_is_given_once_and_a_retired_one_not_at_all():
     study = StudyFactory()
     make_plan(study, gold_share=0.5, batch_size=2)

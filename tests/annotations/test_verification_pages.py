@@ -391,6 +391,7 @@ def test_another_persons_message_is_not_there(client, verifier, study):
     assert judge(client, others).status_code == 404
     assert client.get(f"/verify/s?item={others.pk}").status_code == 404
     assert client.get("/verify/s?item=99999999999999999999999").status_code == 404
+    assert client.get(f"/verify/s?item={'9' * 5000}").status_code == 404
 
 
 def test_messages_still_to_come_are_not_shown_before_their_turn(client, verifier, study):
@@ -915,6 +916,20 @@ def test_a_script_votes_skips_and_gives_back(script, study):
         False,
         ["voted", "skipped"],
     )
+
+
+def test_a_batch_kept_during_a_binding_break_is_not_shown(script, study):
+    make_plan(study, soft_limit=1, break_binding=True)
+    make_items(study, 4)
+    batch = take(script.verifier, study)
+    make_vote(batch, ok=False)
+    Batch.objects.update(leased_until=timezone.now())
+
+    answer = script(f"/batches/{batch.pk}/renew")
+
+    assert (answer.status_code, answer.json()["error"]) == (409, "on_break")
+    assert Batch.objects.get().leased_until > timezone.now() + timedelta(minutes=1)
+    assert not Assignment.objects.filter(shown_at__isnull=False).exists()
 
 
 def test_a_script_is_refused_with_codes(script, study):

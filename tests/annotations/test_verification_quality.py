@@ -44,6 +44,15 @@ def test_gold_of_an_utterance_is_shown_as_in_its_chat():
     assert AuditEntry.objects.get().action == "gold_added"
 
 
+def test_gold_that_is_there_with_another_answer_is_refused():
+    study = StudyFactory()
+    values = {"study": study, "actor": None, "text": "Hello"}
+    quality.add_gold(**values, ok=True)
+
+    assert code_of(quality.add_gold, **values, ok=False, categories=["hate"]) == "known_otherwise"
+    assert Item.objects.get().ok is True
+
+
 @pytest.mark.parametrize(
     "values",
     [

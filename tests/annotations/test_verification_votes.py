@@ -7,7 +7,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from annotations.models import Assignment, AuditEntry, Batch, Item, Vote
+from annotations.models import Assignment, AuditEntry, Batch, Item, User, Vote
 from annotations.people.errors import Refused
 from annotations.verification import batches, quality
 from tests.factories import StudyFactory, make_items, make_plan, make_researcher, make_verifier, make_vote
@@ -247,3 +247,15 @@ def test_a_vote_costs_the_same_however_many_items_there_are(count):
         vote(row)
 
     assert len(queries) == 8
+
+
+def test_who_is_blocked_neither_votes_nor_changes_a_vote():
+    batch = given()
+    voted, held = batch.assignments.order_by("position")
+    vote(voted)
+
+    User.objects.filter(pk=batch.verifier_id).update(blocked_at=timezone.now(), blocked_reason="Spam.")
+
+    assert code_of(vote, held) == "blocked"
+    assert code_of(vote, voted, ok=False) == "blocked"
+    assert list(Vote.objects.values_list("ok", "changes")) == [(True, 0)]

@@ -104,6 +104,11 @@ ACTIONS = {
     "votes_set_aside": "Votes set aside",
     "imported_sent_to_verification": "Imported chats sent to verification",
     "remerge_asked": "Merged anew",
+    "vote_changed": "Vote changed",
+    "imported": "Chats imported",
+    "export_asked": "Export asked for",
+    "export_cancelled": "Export stopped",
+    "export_published": "Export published",
 }
 """Entries of the audit trail in words; others are shown by their name."""
 
@@ -112,5 +117,13 @@ def _told(entry: AuditEntry) -> list[str]:
     """What an entry holds, a line each."""
     changed = entry.detail.get("changed")
     if isinstance(changed, dict):
-        return [f"{name}: {before} → {after}" for name, (before, after) in changed.items()]
-    return [f"{name}: {value}" for name, value in entry.detail.items()]
+        return [f"{name}: {_plain(before)} → {_plain(after)}" for name, (before, after) in changed.items()]
+    return [f"{name}: {_plain(value)}" for name, value in entry.detail.items()]
+
+
+def _plain(value: object) -> object:
+    """A value of an entry, or of a vote in it, as people write it."""
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_plain(part)}" for name, part in value.items() if part != "")
+    words = {True: "yes", False: "no", "": "none"}
+    return words[value] if isinstance(value, bool | str) and value in words else value

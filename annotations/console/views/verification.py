@@ -57,7 +57,8 @@ def study_verification(request: HttpRequest, slug: str) -> HttpResponse:
 def _mergings(study: Study) -> dict[str, Any]:
     jobs = list(study.mergings.select_related("asked_by")[:MERGINGS_SHOWN])
     under_way = any(job.state in (Merging.State.WAITING, Merging.State.RUNNING) for job in jobs)
-    return {"study": study, "mergings": jobs, "merging_now": under_way, "rule_words": measures.RULES}
+    rows = [(job, measures.RULES[job.rule]) for job in jobs]
+    return {"study": study, "mergings": rows, "merging_now": under_way}
 
 
 @require_GET
