@@ -54,6 +54,7 @@ urlpatterns = [
     path(STUDY + "verifiers", verification.study_verifiers, name="study_verifiers"),
     path(STUDY + "verifiers/<int:verifier_id>/pause", verification.verifier_pause, name="verifier_pause"),
     path(STUDY + "verifiers/<int:verifier_id>/lift", verification.verifier_lift, name="verifier_lift"),
+    path(STUDY + "verifiers/<int:verifier_id>/let-in", verification.verifier_let_in, name="verifier_let_in"),
     path(
         STUDY + "verifiers/<int:verifier_id>/set-aside",
         verification.verifier_set_aside,

@@ -66,8 +66,7 @@ def take(*, verifier: User, slug: str) -> Batch:
         mine.filter(pk=found["open"]).update(leased_until=until)
         return mine.get(pk=found["open"])
     quality.refuse_if_untested(plan=plan, verifier=person)
-    if not plan.open:
-        raise Refused("verification_closed", "Verification of this study is closed. Thank you for your help.")
+    refuse_if_closed(plan)
     breaks.refuse_if_on_break(user_id=person.pk, study_id=study.pk)
     rng = Random(f"{plan.seed}:{person.pk}:{found['count']}")
     gold, barred = _gold(plan, person, rng)
@@ -77,6 +76,12 @@ def take(*, verifier: User, slug: str) -> Batch:
     batch = Batch.objects.create(study=study, verifier=person, leased_until=until)
     _assign(batch, _in_order(chosen, gold, rng))
     return batch
+
+
+def refuse_if_closed(plan: Plan) -> None:
+    """Raises Refused verification_closed."""
+    if not plan.open:
+        raise Refused("verification_closed", "Verification of this study is closed. Thank you for your help.")
 
 
 def current(*, verifier: User, slug: str) -> Batch | None:
@@ -322,8 +327,13 @@ def _judgement(*, ok: bool, categories: Collection[str], note: str) -> dict[str,
 
 
 def _take_again(assignment: Assignment) -> None:
-    """Takes back a place that was given back or skipped. Raises Refused lease_over, paused."""
-    quality.refuse_if_paused(study=assignment.batch.study, verifier=assignment.verifier)
+    """Takes back a place that was given back or skipped, as `take` would give it.
+
+    Raises Refused lease_over, paused, verification_closed, no_such_study, consent_first.
+    """
+    study = study_for_verifier(verifier=assignment.verifier, slug=assignment.batch.study.slug)
+    quality.refuse_if_paused(study=study, verifier=assignment.verifier)
+    refuse_if_closed(plan_of(study))
     item = assignment.item
     if item.kind == Item.Kind.UTTERANCE:
         if item.free == 0:

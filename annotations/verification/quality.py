@@ -237,6 +237,18 @@ def lift(*, study: Study, verifier: User, actor: User) -> Standing:
     return standing
 
 
+@transaction.atomic
+def let_in(*, study: Study, verifier: User, actor: User) -> Standing:
+    """Counts the test as passed for a verifier, such as one who has failed it twice. Twice is once."""
+    verifier = lock_verifier(verifier.pk)
+    standing, _ = Standing.objects.get_or_create(study=study, verifier=verifier)
+    if standing.passed_at is None:
+        standing.passed_at = timezone.now()
+        standing.save(update_fields=["passed_at"])
+        record(action="let_in_without_test", study=study, actor=actor, about=verifier)
+    return standing
+
+
 def refuse_if_paused(*, study: Study, verifier: User) -> None:
     """Raises Refused paused, with the reason."""
     paused = Standing.objects.filter(study=study, verifier=verifier, paused_at__isnull=False).first()

@@ -10,7 +10,8 @@ from django.db.models import Count, F, Q
 
 from annotations.people.models import User
 from annotations.studies.models import Study
-from annotations.verification.models import Assignment, Item, Standing, Vote
+from annotations.verification.models import Assignment, Attempt, Item, Standing, Vote
+from annotations.verification.quality import ATTEMPTS
 
 
 @dataclass(frozen=True)
@@ -31,13 +32,15 @@ class VerifierRow:
     last_at: datetime | None
     paused_at: datetime | None
     paused_reason: str
+    failed_test: bool
 
 
 def verifier_rows(study: Study, *, rule: str) -> list[VerifierRow]:
-    """The study's verifiers by name, with their figures against the labels of `rule`. Six queries, however many."""
+    """The study's verifiers by name, with their figures against the labels of `rule`. Seven queries, however many."""
     people = User.objects.filter(memberships__study=study, memberships__role="verifier")
     totals, gold, skipped = _totals(study, rule), _gold(study), _skipped(study)
     standings = {row.verifier_id: row for row in Standing.objects.filter(study=study)}
+    failed = _failed(study)
     rows = []
     for user in people.order_by("username"):
         total = totals.get(user.pk, _Total())
@@ -59,9 +62,16 @@ def verifier_rows(study: Study, *, rule: str) -> list[VerifierRow]:
                 last_at=total.last_at,
                 paused_at=standing.paused_at if standing else None,
                 paused_reason=standing.paused_reason if standing else "",
+                failed_test=user.pk in failed and not (standing and standing.passed_at),
             )
         )
     return rows
+
+
+def _failed(study: Study) -> set[int]:
+    """Who has used up both attempts at the test."""
+    over = Attempt.objects.filter(study=study, passed=False).order_by().values_list("verifier")
+    return {pk for pk, count in over.annotate(Count("pk")) if count >= ATTEMPTS}
 
 
 @dataclass

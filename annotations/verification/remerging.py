@@ -110,7 +110,8 @@ def refresh_models() -> int:
     for merging in newest.values():
         under_way = Merging.objects.filter(study=merging.study, rule=merging.rule).exclude(state__in=_OVER)
         plain = Merged.objects.filter(study=merging.study, rule__in=rules.RULES, at__gt=merging.asked_at)
-        if plain.exists() and not under_way.exists():
+        aside = Vote.objects.filter(item__study=merging.study, set_aside_at__gt=merging.asked_at)
+        if (plain.exists() or aside.exists()) and not under_way.exists():
             ask(study=merging.study, rule=merging.rule, actor=None)
             asked += 1
     return asked

@@ -506,7 +506,7 @@ def test_the_list_asks_as_often_for_three_verifiers_as_for_one(page, study, djan
     for _ in range(count):
         make_vote(batches.take(verifier=make_verifier(study), slug="open"))
 
-    with django_assert_num_queries(11):
+    with django_assert_num_queries(12):
         page.get(BASE + "verifiers")
 
 

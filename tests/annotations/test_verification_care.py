@@ -10,12 +10,12 @@ from django.utils import timezone
 from annotations.chats import services as chats
 from annotations.models import Batch, Break, Vote
 from annotations.people.errors import Refused
+from annotations.studies import breaks
 from annotations.studies import services as studies
 from annotations.verification import batches, care
 from tests.factories import (
     DialogueFactory,
     StudyFactory,
-    UserFactory,
     make_dialogue,
     make_items,
     make_plan,
@@ -45,15 +45,14 @@ def test_a_break_is_suggested_after_so_many_upsetting_messages():
     batch = reading(study, soft_limit=3, break_minutes=10)
     for ok in (False, True, False, True):
         make_vote(batch, ok=ok)
-    assert care.due_break(user=batch.verifier, study=study) is None
+    assert breaks.current(user_id=batch.verifier.pk, study_id=study.pk) is None
 
     before = timezone.now()
     make_vote(batch, ok=False)
 
-    found = care.due_break(user=batch.verifier, study=study)
+    found = breaks.current(user_id=batch.verifier.pk, study_id=study.pk)
     assert (found.upsetting, found.binding) == (3, False)
     assert timedelta(minutes=10) <= found.until - before < timedelta(minutes=11)
-    assert care.on_break(user=batch.verifier, study=study) is None
     batch.refresh_from_db()
     assert batch.leased_until - found.until >= timedelta(minutes=19)
 
@@ -107,7 +106,7 @@ def test_during_a_binding_break_no_new_message_is_shown_but_what_is_shown_can_be
     assert refusal.value.detail == (
         "Time for a break: you have read a lot that upsets. Come back in 12 minutes."
     )
-    assert care.on_break(user=batch.verifier, study=study) == Break.objects.get()
+    assert Break.objects.get().binding
 
     Break.objects.update(until=timezone.now())
     assert batches.show(**who, assignment_id=next_.pk).shown_at
@@ -177,19 +176,8 @@ def test_chats_and_verification_count_together_but_not_other_studies():
 
     assert Break.objects.get().upsetting == 2
     today = timezone.now() - timedelta(hours=1)
-    assert care.upsetting(user=batch.verifier, study=study, since=today) == 2
-    assert care.upsetting(user=batch.verifier, study=other, since=today) == 1
-
-
-def test_kinds_of_harm_are_chosen_with_the_veil():
-    user = UserFactory()
-
-    care.choose(user=user, avoid=1 | 16, veil=True)
-
-    user.refresh_from_db()
-    assert (user.avoid, user.veil) == (17, True)
-    for wrong in (32, -1):
-        assert code_of(care.choose, user=user, avoid=wrong, veil=False) == "bad_choice"
+    assert breaks.upsetting(user_id=batch.verifier.pk, study_id=study.pk, since=today) == 2
+    assert breaks.upsetting(user_id=batch.verifier.pk, study_id=other.pk, since=today) == 1
 
 
 def test_how_much_each_person_has_read():

@@ -1,10 +1,11 @@
 """Gold items, the floor, pausing, setting aside, and the test before the first batch."""
 
 import pytest
+from django.utils import timezone
 
-from annotations.models import AuditEntry, Batch, Item, Merged, Standing, Vote
+from annotations.models import Attempt, AuditEntry, Batch, Item, Merged, Standing, Vote
 from annotations.people.errors import Refused
-from annotations.verification import batches, merging, quality
+from annotations.verification import batches, merging, quality, queries
 from tests.factories import (
     StudyFactory,
     make_finished,
@@ -340,3 +341,23 @@ def test_a_guessed_attempt_or_question_is_refused():
         assert code_of(quality.answer_test, **values, ok=True) == "not_yours"
     values = {"verifier_id": verifier.pk, "attempt_id": attempt.pk, "item_id": attempt.questions[0]}
     assert code_of(quality.answer_test, **values, ok=False) == "bad_vote"
+
+
+def test_who_failed_the_test_twice_can_be_let_in_by_a_researcher():
+    study = StudyFactory()
+    make_plan(study, test=True)
+    make_items(study, 2)
+    make_gold(study, kind="test")
+    verifier, researcher = make_verifier(study), make_researcher(study)
+    for number in (1, 2):
+        Attempt.objects.create(
+            study=study, verifier=verifier, number=number, passed=False, finished_at=timezone.now()
+        )
+    assert [row.failed_test for row in queries.verifier_rows(study, rule="any")] == [True]
+
+    quality.let_in(study=study, verifier=verifier, actor=researcher)
+    quality.let_in(study=study, verifier=verifier, actor=researcher)
+
+    assert batches.take(verifier=verifier, slug=study.slug).assignments.count() == 2
+    assert [row.failed_test for row in queries.verifier_rows(study, rule="any")] == [False]
+    assert AuditEntry.objects.filter(action="let_in_without_test", about=verifier).count() == 1

@@ -83,4 +83,4 @@ def test_figures_cost_the_same_however_many_verifiers(people):
     with CaptureQueriesContext(connection) as queries:
         assert len(verifier_rows(study, rule="majority_verifiers")) == people
 
-    assert len(queries) == 6
+    assert len(queries) == 7

@@ -259,3 +259,19 @@ def test_who_is_blocked_neither_votes_nor_changes_a_vote():
     assert code_of(vote, held) == "blocked"
     assert code_of(vote, voted, ok=False) == "blocked"
     assert list(Vote.objects.values_list("ok", "changes")) == [(True, 0)]
+
+
+def test_a_late_vote_is_not_taken_where_verification_is_closed():
+    study = StudyFactory()
+    make_plan(study)
+    make_items(study, 2)
+    verifier = make_verifier(study)
+    batch = batches.take(verifier=verifier, slug=study.slug)
+    late = batch.assignments.first()
+    batches.give_back(verifier_id=verifier.pk, batch_id=batch.pk)
+    make_plan(study, open=False)
+
+    with pytest.raises(Refused) as refusal:
+        batches.vote(verifier_id=verifier.pk, assignment_id=late.pk, ok=True)
+
+    assert (refusal.value.code, Vote.objects.count()) == ("verification_closed", 0)

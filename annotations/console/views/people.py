@@ -102,6 +102,7 @@ ACTIONS = {
     "verifier_paused": "Verifier paused",
     "verifier_let_in_again": "Pause lifted",
     "votes_set_aside": "Votes set aside",
+    "let_in_without_test": "Let in without the test",
     "imported_sent_to_verification": "Imported chats sent to verification",
     "remerge_asked": "Merged anew",
     "vote_changed": "Vote changed",

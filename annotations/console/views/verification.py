@@ -274,6 +274,16 @@ def verifier_lift(request: HttpRequest, slug: str, verifier_id: int) -> HttpResp
     return redirect("study_verifiers", slug)
 
 
+@require_POST
+@researchers_only
+def verifier_let_in(request: HttpRequest, slug: str, verifier_id: int) -> HttpResponse:
+    study = study_for_researcher(user=person(request), slug=slug)
+    verifier = _verifier(study, verifier_id)
+    quality.let_in(study=study, verifier=verifier, actor=person(request))
+    messages.success(request, f"{verifier.username} can verify without the test.")
+    return redirect("study_verifiers", slug)
+
+
 @require_http_methods(["GET", "POST"])
 @researchers_only
 def verifier_set_aside(request: HttpRequest, slug: str, verifier_id: int) -> HttpResponse:
