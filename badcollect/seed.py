@@ -1,6 +1,7 @@
 """The demo: a study, its bots and its people, made once."""
 
 import secrets
+from datetime import timedelta
 from pathlib import Path
 
 from django.conf import settings
@@ -115,6 +116,7 @@ def _finished_chat(study: Study, bot: Bot, texts: list[str], bins: list[str]) ->
         last_at=now,
         ended_at=now,
     )
+    Dialogue.objects.filter(pk=dialogue.pk).update(started_at=now - timedelta(minutes=5))
     said = Utterance.objects.bulk_create(
         Utterance(
             dialogue=dialogue, number=number, speaker="human" if number % 2 else "bot", text=text, at=now

@@ -5,6 +5,7 @@ from typing import Any
 from django import forms
 
 from annotations.console.forms import PlainWords, whole
+from annotations.console.measures import RULES
 from annotations.domain.rows import SPLITS
 from annotations.domain.splits import SplitError, parse
 from annotations.exports import queries
@@ -29,7 +30,7 @@ class ExportForm(PlainWords, forms.Form):
         super().__init__(*args, auto_id="export_%s", **kwargs)
         there = queries.rules(study) or [queries.planned_rule(study)]
         rule: Any = self.fields["rule"]
-        rule.choices = [(name, name) for name in there]
+        rule.choices = [(name, RULES.get(name, name)) for name in there]
 
     def clean_splits(self) -> str:
         splits: str = self.cleaned_data["splits"]
