@@ -108,19 +108,23 @@ def _candidates(study: Study, verifier: User, barred: Collection[int]) -> QueryS
 def _pick(rows: QuerySet[Item], count: int, rng: Random) -> list[Candidate]:
     """Takes a place at each of up to `count` of the items; none only where there is none to be had.
 
-    Those that another is just taking are passed over. Only where that leaves nothing are they waited for: this
-    transaction holds no item then, so nobody waits for it in turn.
+    Those that another is just taking are passed over. Only where that leaves nothing are they waited for, in the
+    order of their keys and without holding any: PostgreSQL keeps the lock of a row that turns out to have no free
+    place, until the savepoint is rolled back.
     """
+    savepoint = transaction.savepoint()
     taken: list[Candidate] = []
     for window in _windows(rows, rng.getrandbits(31), 4 * count):
         taken += _lock_from(window, count - len(taken))
         if len(taken) == count:
             break
     while not taken:
+        transaction.savepoint_rollback(savepoint)
         left = [Candidate(*row) for row in _placed(rows)[:count]]
         if not left:
             break
         taken = _lock(left, skip=False)
+    transaction.savepoint_commit(savepoint)
     Item.objects.filter(pk__in=[candidate.pk for candidate in taken]).update(free=F("free") - 1)
     return taken
 

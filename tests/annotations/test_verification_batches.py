@@ -191,7 +191,7 @@ def test_a_batch_costs_the_same_however_large(size):
     with CaptureQueriesContext(connection) as queries:
         take(study, verifier)
 
-    assert len(queries) == 15
+    assert len(queries) == 17
 
 
 # -- who may --------------------------------------------------------------------------------------------------
