@@ -90,7 +90,8 @@ export class ChatSocket {
     if (!this.#open) return;
     const entry = this.#waiting.get(id);
     entry.sentAt = Date.now();
-    this.#socket.send(JSON.stringify({ id, ...entry.body }));
+    // One that is closing tells so in a moment; what is owed goes out over the next.
+    if (this.#socket.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify({ id, ...entry.body }));
   }
 
   #take(frame) {

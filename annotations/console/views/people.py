@@ -119,12 +119,20 @@ def _told(entry: AuditEntry) -> list[str]:
     changed = entry.detail.get("changed")
     if isinstance(changed, dict):
         return [f"{name}: {_plain(before)} → {_plain(after)}" for name, (before, after) in changed.items()]
-    return [f"{name}: {_plain(value)}" for name, value in entry.detail.items()]
+    return [f"{name}: {_plain(value)}" for name, value in sorted(entry.detail.items(), key=_place)]
+
+
+def _place(named: tuple[str, object]) -> tuple[bool, int, str]:
+    """Short names first, what came after last: PostgreSQL keeps no order of keys."""
+    name, _ = named
+    return name == "after", len(name), name
 
 
 def _plain(value: object) -> object:
     """A value of an entry, or of a vote in it, as people write it."""
     if isinstance(value, dict):
-        return ", ".join(f"{name} {_plain(part)}" for name, part in value.items() if part != "")
+        return ", ".join(
+            f"{name} {_plain(part)}" for name, part in sorted(value.items(), key=_place) if part != ""
+        )
     words = {True: "yes", False: "no", "": "none"}
     return words[value] if isinstance(value, bool | str) and value in words else value
