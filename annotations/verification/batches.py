@@ -33,6 +33,7 @@ LONGEST_LOOK = 3600.0
 """Seconds; who took longer was away."""
 LONGEST_NOTE = 500
 NOT_YOURS = "This message is not here, or it is not yours."
+NOTHING_LEFT = "There is nothing for you to judge at the moment. Look in again later."
 LEASE_OVER = "The time for this message ran out, and others have judged it since. Take the next one."
 
 
@@ -65,17 +66,22 @@ def take(*, verifier: User, slug: str) -> Batch:
     if found["open"]:
         mine.filter(pk=found["open"]).update(leased_until=until)
         return mine.get(pk=found["open"])
-    quality.refuse_if_untested(plan=plan, verifier=person)
-    refuse_if_closed(plan)
-    breaks.refuse_if_on_break(user_id=person.pk, study_id=study.pk)
+    refuse_a_new_one(plan=plan, verifier=person)
     rng = Random(f"{plan.seed}:{person.pk}:{found['count']}")
     gold, barred = _gold(plan, person, rng)
     chosen = _pick(_candidates(study, person, barred), plan.batch_size - len(gold), rng)
     if not chosen:
-        raise Refused("nothing_left", "There is nothing for you to judge at the moment. Look in again later.")
+        raise Refused("nothing_left", NOTHING_LEFT)
     batch = Batch.objects.create(study=study, verifier=person, leased_until=until)
     _assign(batch, _in_order(chosen, gold, rng))
     return batch
+
+
+def refuse_a_new_one(*, plan: Plan, verifier: User) -> None:
+    """Raises Refused test_first, verification_closed, on_break: what keeps a verifier from a new batch."""
+    quality.refuse_if_untested(plan=plan, verifier=verifier)
+    refuse_if_closed(plan)
+    breaks.refuse_if_on_break(user_id=verifier.pk, study_id=plan.study_id)
 
 
 def refuse_if_closed(plan: Plan) -> None:
@@ -94,15 +100,21 @@ def _candidates(study: Study, verifier: User, barred: Collection[int]) -> QueryS
 
     `barred`: utterances not to be given, since they have been or will be as gold items.
     """
+    rows = givable(study, verifier)
+    if barred:
+        rows = rows.exclude(utterance__in=barred)
+    return rows.order_by("draw")
+
+
+def givable(study: Study | OuterRef, verifier: User) -> QuerySet[Item]:
+    """Items of a study with a free place: none of the verifier's own chats, none had, none of a kind avoided."""
     had = Assignment.objects.filter(item=OuterRef("pk"), verifier=verifier)
     rows = Item.objects.filter(~Exists(had.exclude(state=Assignment.State.RETURNED)))
     rows = rows.filter(study=study, kind=Item.Kind.UTTERANCE, free__gt=0)
     rows = rows.exclude(utterance__dialogue__worker=verifier)
-    if barred:
-        rows = rows.exclude(utterance__in=barred)
     if verifier.avoid:
         rows = rows.annotate(avoided=F("harms").bitand(verifier.avoid)).filter(avoided=0)
-    return rows.order_by("draw")
+    return rows
 
 
 def _pick(rows: QuerySet[Item], count: int, rng: Random) -> list[Candidate]:

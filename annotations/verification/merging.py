@@ -41,7 +41,7 @@ def merge_item(item_id: int) -> bool:
     if item.votes_in < item.wanted:
         forget([item.pk])
     else:
-        _store(item, plan_of(item.study), now)
+        _store(item, plan_of(item.study))
         item.due_at = _settles_at(item, now)
     item.save(update_fields=["due_at"])
     return True
@@ -63,19 +63,15 @@ def _settles_at(item: Item, now: datetime) -> datetime | None:
     return settled if settled > now else None
 
 
-def _store(item: Item, plan: Plan, now: datetime) -> None:
-    utterance = item.utterance
-    assert utterance is not None  # noqa: S101 only items of utterances are ever due
+def _store(item: Item, plan: Plan) -> None:
+    assert item.utterance is not None  # noqa: S101 only items of utterances are ever due
     ballot = _ballot(item)
-    rows = []
+    made = {}
     for rule in RULES:
         outcome = merge(rule, ballot, unsafe_from=plan.unsafe_from, tie=plan.tie)
-        made = derived.columns(version(rule, plan.unsafe_from, plan.tie), outcome)
-        values = dict(zip(derived.MADE, made, strict=True))
-        rows.append(Merged(study_id=item.study_id, utterance=utterance, rule=rule, at=now, **values))
-    Merged.objects.bulk_create(
-        rows, update_conflicts=True, unique_fields=["utterance", "rule"], update_fields=[*derived.MADE, "at"]
-    )
+        told = version(rule, plan.unsafe_from, plan.tie)
+        made[item.utterance.pk, rule] = derived.columns(told, outcome)
+    derived.store(study_id=item.study_id, made=made)
 
 
 def _ballot(item: Item) -> Ballot:

@@ -3,19 +3,15 @@
 from collections import Counter
 from dataclasses import dataclass
 
-from django.db.models import Exists, F, OuterRef
+from django.db.models import Exists, OuterRef
 
 from annotations.people.errors import Refused
 from annotations.people.models import User
-from annotations.studies import breaks
 from annotations.studies.models import Study
 from annotations.studies.services import studies_of
-from annotations.verification import quality
-from annotations.verification.models import Assignment, Batch, Item, Plan, Standing
+from annotations.verification import batches, quality
+from annotations.verification.models import Assignment, Batch, Plan, Standing
 from annotations.verification.services import plan_of
-
-CLOSED = "Verification of this study is closed. Thank you for your help."
-NOTHING_LEFT = "There is nothing for you to judge at the moment. Look in again later."
 
 
 @dataclass(frozen=True)
@@ -33,13 +29,7 @@ class Place:
 
 def waiting(verifier: User) -> Exists:
     """Whether a study, in a query over studies, has a message that could be given to this person now."""
-    had = Assignment.objects.filter(item=OuterRef("pk"), verifier=verifier)
-    rows = Item.objects.filter(~Exists(had.exclude(state=Assignment.State.RETURNED)))
-    rows = rows.filter(study=OuterRef("pk"), kind=Item.Kind.UTTERANCE, free__gt=0)
-    rows = rows.exclude(utterance__dialogue__worker=verifier)
-    if verifier.avoid:
-        rows = rows.annotate(avoided=F("harms").bitand(verifier.avoid)).filter(avoided=0)
-    return Exists(rows)
+    return Exists(batches.givable(OuterRef("pk"), verifier))
 
 
 def places(verifier: User) -> list[Place]:
@@ -51,14 +41,14 @@ def places(verifier: User) -> list[Place]:
     paused = set(
         Standing.objects.filter(verifier=verifier, paused_at__isnull=False).values_list("study", flat=True)
     )
-    batches = {row.study_id: row for row in Batch.objects.filter(verifier=verifier, closed_at=None)}
-    held = Assignment.objects.filter(batch__in=batches.values())
+    under_way = {row.study_id: row for row in Batch.objects.filter(verifier=verifier, closed_at=None)}
+    held = Assignment.objects.filter(batch__in=under_way.values())
     states = Counter(held.values_list("batch", "state"))
     return [
         _place(
             study,
             plans.get(study.pk) or Plan(study=study),
-            batches.get(study.pk),
+            under_way.get(study.pk),
             states,
             paused=study.pk in paused,
         )
@@ -97,9 +87,6 @@ def _refuse_if_hindered(verifier: User, study: Study) -> None:
     """Refuses what `batches.take` would, in its order."""
     plan = plan_of(study)
     quality.refuse_if_paused(study=study, verifier=verifier)
-    quality.refuse_if_untested(plan=plan, verifier=verifier)
-    if not plan.open:
-        raise Refused("verification_closed", CLOSED)
-    breaks.refuse_if_on_break(user_id=verifier.pk, study_id=study.pk)
+    batches.refuse_a_new_one(plan=plan, verifier=verifier)
     if not Study.objects.filter(waiting(verifier), pk=study.pk).exists():
-        raise Refused("nothing_left", NOTHING_LEFT)
+        raise Refused("nothing_left", batches.NOTHING_LEFT)
